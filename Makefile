@@ -1,0 +1,91 @@
+# Poblano. `make help` lists the targets. Nothing is written outside build/.
+comma := ,
+CONFIG    ?= mini
+B         := build
+G         := $(B)/$(CONFIG)
+VERILATOR ?= verilator
+SHELL     := /bin/bash
+export CCACHE_NOHASHDIR := 1
+.DELETE_ON_ERROR:
+.SECONDARY:
+.DEFAULT_GOAL := help
+
+# ---- compilers
+MARCH   := $(shell grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo && echo -march=x86-64-v3)
+CCACHE  := $(shell command -v ccache)
+CC      := $(CCACHE) gcc
+CXX     := $(CCACHE) g++
+SAN     := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
+
+OPT     ?= -O2
+WARN    := -Wall -Wextra -Wconversion -Werror
+INC      = -I$(G)/gen -Icsim -Itb -Itests
+CFLAGS   = -std=c11 -D_GNU_SOURCE -g $(OPT) $(MARCH) -ffp-contract=off $(WARN) $(SAN) $(INC) -MMD -MP
+VROOT   := $(or $(VERILATOR_ROOT),$(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null),/usr/share/verilator)
+VINC    := -isystem $(VROOT)/include -isystem $(VROOT)/include/vltstd
+VCXXSTD := -std=gnu++20
+CXXFLAGS = $(VCXXSTD) -g $(OPT) $(MARCH) -Wall -Wextra -Werror $(SAN) $(INC) $(VINC) -MMD -MP
+LDLIBS  := -ljansson -lz -llz4 -lm -lpthread
+
+# ---- the tree: rooms and modules are found, not listed
+PKGS_LATE = $(filter-out rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv,$(wildcard rtl/*/*_pkg.sv))
+PKGS    = $(G)/gen/cfg_pkg.sv $(G)/gen/events_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $(PKGS_LATE)
+CSIM   := $(filter-out csim/cli/%,$(wildcard csim/*/*.c))
+TESTS  := $(wildcard tests/*/*_test.c)
+stem    = $(patsubst %_test,%,$(basename $(notdir $(1))))
+
+# ---- verilated modules: tb/ROOM/X_dut.cpp wraps top module X; a line "// VERILATOR: ARGS" in it adds arguments
+VFLAGS   = --cc -Wall -Wno-fatal -Wno-UNUSEDPARAM --x-initial unique --x-assign unique -O3 --assert -Irtl/common $(addprefix -y ,$(wildcard rtl/*))
+$(B)/verilated/libverilated.a: ; @mkdir -p $(@D)
+	for f in verilated verilated_fst_c verilated_threads verilated_cov; do \
+	  $(CXX) $(VCXXSTD) -O2 $(MARCH) $(SAN) -DVM_TRACE=1 -DVM_COVERAGE=1 $(VINC) -c $(VROOT)/include/$$f.cpp -o $(@D)/$$f.o || exit 1; done
+	ar rcs $@ $(@D)/*.o
+# What a module is made of is in its dut.d, written by Verilator.
+$(G)/dut/%/dut.a: $(G)/gen/stamp
+	@mkdir -p $(@D)
+	$(VERILATOR) $(VFLAGS) $(VEXTRA) --Mdir $(@D) --top-module $* --prefix V$* \
+	  $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(PKGS) $(wildcard rtl/*/$*.sv)
+	$(MAKE) -s -C $(@D) -f V$*.mk V$*__ALL.a VERILATOR_ROOT=$(VROOT) CXX="$(CXX)" OPT_FAST="-O2 $(MARCH) $(SAN)" OPT_SLOW="-O1 $(SAN)" \
+	  CFG_CXXFLAGS_STD_NEWEST=$(VCXXSTD) CFG_CXXFLAGS_STD=$(VCXXSTD) CFG_CXXFLAGS_PCH_I=-include
+	@sed 's|^.*[.]cpp.* : |$@: |; s|/[^ ]*verilator_bin[^ ]*||g' $(@D)/V$*__ver.d >$(@D)/dut.d
+	cp $(@D)/V$*__ALL.a $@
+$(G)/gen/stamp: configs/$(CONFIG).cfg configs/events.tbl scripts/gen.py
+	python3 scripts/gen.py configs/$(CONFIG).cfg configs/events.tbl $(@D)
+	@touch $@
+
+# ---- C
+$(G)/obj/%.o: %.c $(G)/gen/stamp
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c $< -o $@
+$(G)/libcsim.a: $(patsubst %.c,$(G)/obj/%.o,$(CSIM))
+	@rm -f $@; ar rcs $@ $^
+define DUT_RULE
+$(G)/obj/tb/$(1).o: tb/$(1).cpp $(G)/dut/$(patsubst %_dut,%,$(notdir $(1)))/dut.a
+	@mkdir -p $$(@D)
+	$$(CXX) $$(CXXFLAGS) -I$(G)/dut/$(patsubst %_dut,%,$(notdir $(1))) -c $$< -o $$@
+endef
+$(foreach f,$(wildcard tb/*/*_dut.cpp),$(eval $(call DUT_RULE,$(patsubst tb/%.cpp,%,$(f)))))
+TBC := $(wildcard tb/common/*.c)
+TBX := $(wildcard tb/common/*.cpp)
+$(G)/obj/tb/common/%.o: tb/common/%.cpp $(G)/gen/stamp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -c $< -o $@
+$(G)/libtb.a: $(patsubst %.c,$(G)/obj/%.o,$(TBC)) $(patsubst %.cpp,$(G)/obj/%.o,$(TBX))
+	@rm -f $@; ar rcs $@ $^
+define TEST_RULE
+$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(wildcard tests/common/*.c)) $(G)/libcsim.a $(G)/libtb.a $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
+	@mkdir -p $$(@D)
+	$$(CXX) $$(SAN) -o $$@ $$(filter %.o,$$^) $$(filter %dut.a,$$^) $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a -lcriterion $$(LDLIBS)
+endef
+$(foreach t,$(TESTS),$(eval $(call TEST_RULE,$(t))))
+
+# ---- targets
+TINY_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: mini$$' $(t)),,$(call stem,$(t))_test))
+MINI_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: .*mini' $(t)),$(call stem,$(t))_test))
+tests-build: $(addprefix $(G)/tests/,$(if $(filter tiny,$(CONFIG)),$(TINY_TESTS),$(MINI_TESTS)))
+t-%: $(G)/tests/%_test ## t-X: build and run one module's tests (CONFIG=tiny|mini)
+	timeout 900 $< --timeout 600
+help: ## this list
+	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
+.PHONY: help tests-build
+-include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) 2>/dev/null)

@@ -1,0 +1,59 @@
+// What every shim shares: how a Verilated module is made and how its errors are read.
+#ifndef TB_DUT_H
+#define TB_DUT_H
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    uint32_t seed;    // of the random initial values; 0 starts everything from zero
+    const char *wave; // FST file to write, or NULL
+} dut_options;
+
+#ifdef __cplusplus
+}
+
+#include <memory>
+#include <verilated.h>
+
+// A Verilated model V with its context. Inputs are set while the clock is low; tick() is the one place that drives it.
+template <class V> struct dut_base {
+    VerilatedContext context;
+    V *top;
+    explicit dut_base(const dut_options *o) {
+        context.randReset(o && o->seed ? 2 : 0);
+        context.randSeed(o && o->seed ? static_cast<int>(o->seed & 0x7fffffff) : 1);
+        context.fatalOnError(false);
+        context.errorLimit(1 << 30);
+        top = new V{&context, ""};
+        top->clk_i = 0;
+        top->rst_ni = 0;
+        for (int i = 0; i < 2; i++) {
+            settle();
+            tick();
+        }
+        top->rst_ni = 1;
+    }
+    ~dut_base() {
+        top->final();
+        delete top;
+    }
+    void settle() {
+        top->eval();
+    }
+    void tick() {
+        top->clk_i = 1;
+        top->eval();
+        context.timeInc(1);
+        top->clk_i = 0;
+        top->eval();
+        context.timeInc(1);
+    }
+    // CHK failures so far.
+    int errors() const {
+        return context.errorCount();
+    }
+};
+#endif
+#endif
