@@ -58,7 +58,7 @@ $(G)/obj/%.o: %.c $(G)/gen/stamp
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c $< -o $@
 $(G)/libcsim.a: $(patsubst %.c,$(G)/obj/%.o,$(CSIM))
-	@rm -f $@; ar rcs $@ $^
+	@mkdir -p $(@D); rm -f $@; ar rcs $@ $^
 define DUT_RULE
 $(G)/obj/tb/$(1).o: tb/$(1).cpp $(G)/dut/$(patsubst %_dut,%,$(notdir $(1)))/dut.a
 	@mkdir -p $$(@D)
@@ -71,7 +71,7 @@ $(G)/obj/tb/common/%.o: tb/common/%.cpp $(G)/gen/stamp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 $(G)/libtb.a: $(patsubst %.c,$(G)/obj/%.o,$(TBC)) $(patsubst %.cpp,$(G)/obj/%.o,$(TBX))
-	@rm -f $@; ar rcs $@ $^
+	@mkdir -p $(@D); rm -f $@; ar rcs $@ $^
 define TEST_RULE
 $(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(wildcard tests/common/*.c)) $(G)/libcsim.a $(G)/libtb.a $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
 	@mkdir -p $$(@D)
@@ -79,13 +79,41 @@ $(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(
 endef
 $(foreach t,$(TESTS),$(eval $(call TEST_RULE,$(t))))
 
+# ---- the command: build/poblano runs the mini chip; --config X runs build/X/poblano
+CLI := $(patsubst %.c,$(G)/obj/%.o,$(wildcard csim/cli/*.c))
+HARNESS := $(patsubst %.c,$(G)/obj/%.o,$(wildcard tb/chip/*.c))
+$(G)/poblano: $(CLI) $(HARNESS) $(G)/obj/tb/chip/chip_dut.o $(G)/libcsim.a $(G)/libtb.a $(G)/dut/chip/dut.a $(B)/verilated/libverilated.a
+	$(CXX) $(SAN) -o $@ $(filter %.o,$^) $(G)/dut/chip/dut.a $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a $(LDLIBS)
+	ln -sfn mini/poblano $(B)/poblano
+
 # ---- targets
 TINY_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: mini$$' $(t)),,$(call stem,$(t))_test))
 MINI_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: .*mini' $(t)),$(call stem,$(t))_test))
 tests-build: $(addprefix $(G)/tests/,$(if $(filter tiny,$(CONFIG)),$(TINY_TESTS),$(MINI_TESTS)))
+all: $(G)/poblano
+setup: ## install what is missing (Debian packages, pinned Python packages)
+	@scripts/setup.sh
+doctor: ## list the tools, their versions and what is missing
+	@scripts/setup.sh doctor
+sim: setup ## prefill and decode of GPT-OSS 120B through the RTL: compared, counted, reported, waves saved
+	$(MAKE) -j2 CONFIG=mini all
+	scripts/sim.sh
+test: setup ## every test
+	$(MAKE) -j2 CONFIG=tiny tests-build
+	$(MAKE) -j2 CONFIG=mini tests-build
+	$(MAKE) -j2 CONFIG=tiny all
+	$(MAKE) -j2 CONFIG=mini all
+	scripts/run_tests.py $(addprefix $(B)/tiny/tests/,$(TINY_TESTS)) $(addprefix $(B)/mini/tests/,$(MINI_TESTS))
+lint: setup $(G)/gen/stamp ## the tree's mirror, and every RTL module in Verilator -Wall
+	scripts/check_tree.py
+	scripts/lint.sh $(CONFIG) verilator
+format: ## clang-format the C and C++ files
+	clang-format -i csim/*/*.[ch] tb/*/*.h $(wildcard tb/*/*.c) tb/*/*.cpp tests/*/*.[ch]
 t-%: $(G)/tests/%_test ## t-X: build and run one module's tests (CONFIG=tiny|mini)
 	timeout 900 $< --timeout 600
+clean: ## remove build/
+	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: help tests-build
--include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) 2>/dev/null)
+.PHONY: help tests-build all setup doctor sim test lint format clean
+-include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)
