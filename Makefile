@@ -66,7 +66,7 @@ $(G)/obj/tb/$(1).o: tb/$(1).cpp $(G)/dut/$(patsubst %_dut,%,$(notdir $(1)))/dut.
 endef
 $(foreach f,$(wildcard tb/*/*_dut.cpp),$(eval $(call DUT_RULE,$(patsubst tb/%.cpp,%,$(f)))))
 TBC := $(wildcard tb/common/*.c)
-TBX := $(wildcard tb/common/*.cpp)
+TBX := $(filter-out %_dut.cpp,$(wildcard tb/common/*.cpp))
 $(G)/obj/tb/common/%.o: tb/common/%.cpp $(G)/gen/stamp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
