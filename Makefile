@@ -73,7 +73,7 @@ $(G)/obj/tb/common/%.o: tb/common/%.cpp $(G)/gen/stamp
 $(G)/libtb.a: $(patsubst %.c,$(G)/obj/%.o,$(TBC)) $(patsubst %.cpp,$(G)/obj/%.o,$(TBX))
 	@mkdir -p $(@D); rm -f $@; ar rcs $@ $^
 define TEST_RULE
-$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(wildcard tests/common/*.c)) $(G)/libcsim.a $(G)/libtb.a $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
+$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(filter-out %_test.c,$(wildcard tests/common/*.c))) $(G)/libcsim.a $(G)/libtb.a $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
 	@mkdir -p $$(@D)
 	$$(CXX) $$(SAN) -o $$@ $$(filter %.o,$$^) $$(filter %dut.a,$$^) $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a -lcriterion $$(LDLIBS)
 endef
