@@ -1,0 +1,14 @@
+// The sub-commands of `poblano`. Each takes its own argv (argv[0] is its name) and returns the exit status: 0 all
+// right, 1 a comparison or check failed, 2 bad usage or bad input (one line on stderr).
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+enum { EXIT_OK = 0, EXIT_MISMATCH = 1, EXIT_BAD_INPUT = 2 };
+
+int cmd_matmul(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
+
+// One line on stderr, "poblano NAME: text"; returns EXIT_BAD_INPUT.
+int bad_input(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#endif
