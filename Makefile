@@ -111,9 +111,11 @@ format: ## clang-format the C and C++ files
 	clang-format -i csim/*/*.[ch] tb/*/*.h $(wildcard tb/*/*.c) tb/*/*.cpp tests/*/*.[ch]
 t-%: $(G)/tests/%_test ## t-X: build and run one module's tests (CONFIG=tiny|mini)
 	timeout 900 $< --timeout 600
+mutants: setup ## plant the faults of tests/*/*.mutants one at a time: every one must turn a test red
+	scripts/mutants.py $(STEMS)
 clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: help tests-build all setup doctor sim test lint format clean
+.PHONY: mutants help tests-build all setup doctor sim test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

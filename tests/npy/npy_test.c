@@ -71,6 +71,7 @@ Test(npy, refuses_what_it_cannot_read) {
     refused("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 3), }", 6, "two axes");
     refused("{'descr': '|u1', 'fortran_order': False, 'shape': (-2, 3), }", 6, "two axes");
     refused("{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 6, "at most");
+    refused("{'descr': '|u1', 'fortran_order': False, 'shape': (65536, 65536), }", 6, "at most");
     refused("{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999999, 3), }", 6, "two axes");
     refused("", 0, "element type");
 }
