@@ -1,7 +1,7 @@
 # Poblano. `make help` lists the targets. Nothing is written outside build/.
 comma := ,
 CONFIG    ?= mini
-B         := build
+B         ?= build
 G         := $(B)/$(CONFIG)
 VERILATOR ?= verilator
 SHELL     := /bin/bash
