@@ -92,6 +92,8 @@ Test(tile_seq, program_without_end_stops_with_an_error) {
     load(dut, &twin, program, CFG_IMEM_ROWS);
     step(dut, &twin, true, 0xf, 0);
     int cycles = 0;
+    while (twin.pc < CFG_IMEM_ROWS - 1) step(dut, &twin, false, 0xf, cycles++);
+    for (int i = 0; i < 3; i++) cr_assert(step(dut, &twin, false, 0, CFG_IMEM_ROWS + i), "the last row waits too");
     while (step(dut, &twin, false, 0xf, cycles)) cycles++;
     cr_assert_eq(cycles, CFG_IMEM_ROWS);
     cr_assert(twin.error);
