@@ -34,7 +34,7 @@ typedef struct {
 // One block of 32 x COLS weights and the rows that meet it: twin of matmul_pkg::block_t.
 typedef struct {
     uint16_t a_base, as_base, ws_addr, c_base, m;
-    uint8_t ws_sub, fmt_a, fmt_w, scale_a, scale_w, ncol, kval;
+    uint8_t ws_sub, fmt_a, scale_a, scale_w, ncol, kval;
     bool init, first, last, fresh, tag, bank;
 } mm_block;
 
@@ -56,6 +56,7 @@ typedef struct {
     // the weight read in flight
     bool pend, pend_half, pend_last;
     uint16_t pend_row;
+    uint8_t pend_fmt;
     // signals that wait for results
     struct {
         uint8_t sem, count, after;
