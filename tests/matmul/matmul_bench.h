@@ -18,6 +18,7 @@ typedef struct {
     mem_rsp rsp[MM_PORTS]; // of the cycle to come, without the grants
     uint8_t delay[MM_PORTS];
     int max_delay;    // grants come 0..max_delay cycles late
+    uint8_t prompt;   // bit mask of the ports whose grants are never late
     int instr_gap;    // an instruction is offered in one of so many cycles
     bool poison;      // every read fails
     rng_t rng;
@@ -27,6 +28,7 @@ typedef struct {
     uint64_t total[sizeof(matmul_events) / sizeof(uint16_t)];
     uint64_t first_row, last_row;
     matmul_out out;
+    mem_req waiting[MM_PORTS]; // not granted in the cycle before
 } bench;
 
 static void bench_fill(bench *b) {
@@ -148,13 +150,19 @@ static void bench_grants(bench *b, matmul_in *in) {
     for (int i = 0; i < MM_PORTS; i++) {
         in->rsp[i] = b->rsp[i];
         memset(&b->rsp[i], 0, sizeof b->rsp[i]);
+        const mem_req *old = &b->waiting[i], *now = &b->out.req[i];
+        if (old->valid)
+            cr_assert(now->valid && now->we == old->we && now->addr == old->addr, "port %d: cycle %llu: a request must hold",
+                      i, (unsigned long long)b->cycle);
+        b->waiting[i].valid = false;
         if (!b->out.req[i].valid) continue;
         if (b->delay[i]) {
+            b->waiting[i] = *now;
             b->delay[i]--;
             continue;
         }
         in->rsp[i].gnt = true;
-        if (b->max_delay) b->delay[i] = (uint8_t)rng_below(&b->rng, (uint64_t)b->max_delay + 1);
+        if (b->max_delay && !(b->prompt >> i & 1)) b->delay[i] = (uint8_t)rng_below(&b->rng, (uint64_t)b->max_delay + 1);
         if (b->out.req[i].we) {
             b->mem[b->out.req[i].addr] = b->out.req[i].wdata;
             b->writes++;

@@ -64,6 +64,7 @@ static void lock_step(uint64_t seed, int max_delay, int gap) {
     for (int round = 0; b.cycle < 12000; round++) {
         instr_t prog[PROG];
         int n = random_program(&b.rng, prog, 12), signals = b.done_signals;
+        b.prompt = (uint8_t)rng_below(&b.rng, 16); // one port slow, the others not: other orders of events
         bench_run(&b, prog, n, 100000);
         for (int i = 0; i < n; i++) {
             if (prog[i].op == OP_MATMUL) ref_matmul(b.want, &prog[i]);
