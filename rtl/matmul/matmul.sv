@@ -1,7 +1,8 @@
 // Matmul engine of a tile: C[m][n] (+)= A[m][k] W[n][k] on blocks of 32 x COLS weights that stand still while rows of
 // activations stream through. Throughput with all grants: max(rows, load) cycles a block, rows = M (BF16 activations 2 M),
 // load = COLS/2, COLS or 2 COLS rows of 4-bit, 8-bit or BF16 weights. First row of an instruction that finds the engine
-// idle: load + 3 cycles after it was taken. The array (matmul_array) says how long its pipeline is. Twin: csim/matmul/matmul.
+// idle: load + 2 cycles after the cycle that takes it. The array (matmul_array) says how long its pipeline is. A SIGNAL
+// fires at the earliest in the cycle after the last result's grant. Twin: csim/matmul/matmul.
 `include "chk.svh"
 module matmul (
     input  logic                        clk_i,
