@@ -79,30 +79,17 @@ $(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(
 endef
 $(foreach t,$(TESTS),$(eval $(call TEST_RULE,$(t))))
 
-# ---- the command: build/poblano runs the mini chip; --config X runs build/X/poblano
-CLI := $(patsubst %.c,$(G)/obj/%.o,$(wildcard csim/cli/*.c))
-HARNESS := $(patsubst %.c,$(G)/obj/%.o,$(wildcard tb/chip/*.c))
-$(G)/poblano: $(CLI) $(HARNESS) $(G)/obj/tb/chip/chip_dut.o $(G)/libcsim.a $(G)/libtb.a $(G)/dut/chip/dut.a $(B)/verilated/libverilated.a
-	$(CXX) $(SAN) -o $@ $(filter %.o,$^) $(G)/dut/chip/dut.a $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a $(LDLIBS)
-	ln -sfn mini/poblano $(B)/poblano
-
 # ---- targets
 TINY_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: mini$$' $(t)),,$(call stem,$(t))_test))
 MINI_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: .*mini' $(t)),$(call stem,$(t))_test))
 tests-build: $(addprefix $(G)/tests/,$(if $(filter tiny,$(CONFIG)),$(TINY_TESTS),$(MINI_TESTS)))
-all: $(G)/poblano
 setup: ## install what is missing (Debian packages, pinned Python packages)
 	@scripts/setup.sh
 doctor: ## list the tools, their versions and what is missing
 	@scripts/setup.sh doctor
-sim: setup ## prefill and decode of GPT-OSS 120B through the RTL: compared, counted, reported, waves saved
-	$(MAKE) -j2 CONFIG=mini all
-	scripts/sim.sh
 test: setup ## every test
 	$(MAKE) -j2 CONFIG=tiny tests-build
 	$(MAKE) -j2 CONFIG=mini tests-build
-	$(MAKE) -j2 CONFIG=tiny all
-	$(MAKE) -j2 CONFIG=mini all
 	scripts/run_tests.py $(addprefix $(B)/tiny/tests/,$(TINY_TESTS)) $(addprefix $(B)/mini/tests/,$(MINI_TESTS))
 lint: setup $(G)/gen/stamp ## the tree's mirror, and every RTL module in Verilator -Wall
 	scripts/check_tree.py
@@ -111,8 +98,8 @@ build/venv-lint/ok: scripts/requirements-lint.txt
 	python3 -m venv build/venv-lint
 	build/venv-lint/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
-lint-more: setup build/venv-lint/ok $(G)/gen/stamp ## Yosys (read_slang, check -assert) and Verible
-	scripts/lint.sh $(CONFIG) yosys verible
+verible: setup build/venv-lint/ok $(G)/gen/stamp ## lint by Verible
+	scripts/lint.sh $(CONFIG) verible
 sanitize: setup ## the C rooms' tests under the address and undefined-behaviour sanitizers
 	$(MAKE) -j2 B=build/san SANITIZE=1 CONFIG=tiny tests-build
 	scripts/run_tests.py $(addprefix build/san/tiny/tests/,$(TINY_TESTS))
@@ -133,5 +120,5 @@ clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: mutants help sanitize pypi pypi-run lint-more tests-build all setup doctor sim test lint format clean
+.PHONY: mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

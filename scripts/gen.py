@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 LIMITS = {  # name: (least, most, rule)
-    "TILES_X": (1, 16, None), "TILES_Y": (1, 16, None), "COLS": (8, 128, "mult8"), "ROWS": (2, 4096, None),
+    "TILES_X": (1, 16, None), "TILES_Y": (1, 16, None), "COLS": (8, 128, "pow2"), "ROWS": (2, 4096, "pow2"),
     "ALIGN_BITS": (1, 32, None), "BANKS": (2, 32, "pow2"), "BANK_ROWS": (16, 32768, "pow2"),
     "IMEM_ROWS": (16, 65536, "pow2"), "QUEUE_DEPTH": (2, 64, None), "NUM_SEMS": (1, 32, None),
     "NUM_TAGS": (1, 32, None), "NUM_SLOTS": (1, 16, None), "NOC_VCS": (1, 4, None), "NOC_DEPTH": (8, 64, None),
@@ -38,8 +38,8 @@ def read_config(path):
         if not text.isdigit() or not least <= int(text) <= most:
             fail(f"{path}:{number}: {name} = {text!r}: expected a number from {least} to {most}")
         value = int(text)
-        if rule == "mult8" and value % 8 or rule == "pow2" and value & (value - 1):
-            fail(f"{path}:{number}: {name} = {value}: expected a {'multiple of 8' if rule == 'mult8' else 'power of two'}")
+        if rule == "pow2" and value & (value - 1):
+            fail(f"{path}:{number}: {name} = {value}: expected a power of two")
         values[name] = value
     missing = [name for name in LIMITS if name not in values]
     if missing:

@@ -26,6 +26,9 @@ static inline unsigned bits_at(const row_t *r, int at, int width) {
 
 void matmul_array_reset(matmul_array *s) {
     memset(s, 0, sizeof *s);
+    for (int fmt = 0; fmt < FMT_BF16; fmt++)
+        for (int code = 0; code < 1 << num_fmt_bits((fmt_id)fmt); code++)
+            s->value[fmt][code] = value_of((fmt_id)fmt, (uint16_t)code);
     for (int i = 0; i < ARRAY_STAGES; i++) s->at[i] = (uint8_t)i;
 }
 
@@ -45,7 +48,7 @@ const uint32_t *matmul_array_read(const matmul_array *s, int bank, int idx) {
 
 static void load_element(matmul_array *s, int bank, int col, int k, fmt_id fmt, unsigned code) {
     s->codes[bank][col][k] = (uint16_t)code;
-    if (is_exact(fmt)) s->w[bank][k][col] = value_of(fmt, (uint16_t)code);
+    if (is_exact(fmt)) s->w[bank][k][col] = s->value[fmt][code];
 }
 
 static void load_weights(matmul_array *s, const matmul_array_in *in) {
@@ -103,7 +106,7 @@ static void multiply(const matmul_array *s, array_row *r) {
     }
     double sum[CFG_COLS] = {0};
     for (int k = 0; k < NUM_BLOCK; k++) {
-        double a = value_of(fmt, code[k]);
+        double a = s->value[fmt][code[k]];
         const double *w = s->w[r->wbank][k];
         for (int c = 0; c < CFG_COLS; c++) sum[c] += a * w[c];
     }

@@ -45,6 +45,7 @@ typedef struct {
 } array_row;
 
 typedef struct {
+    double value[FMT_BF16][256];            // of every code of the formats of up to 8 bits
     double w[2][NUM_BLOCK][CFG_COLS];       // decoded weights, formats of up to 8 bits but E5M2
     uint16_t codes[2][CFG_COLS][NUM_BLOCK]; // weights as codes
     uint8_t w_fmt[2], ws_fmt[2];

@@ -203,7 +203,7 @@ module matmul_array
         s1_exp_d[c] = 11'(least_exp(s0_fmt_q)) + 11'(least_exp(w_fmt_q[s0_wbank_q]));
         for (int k = 0; k < BLOCK; k++) begin
           s1_sum_d[c] = s1_sum_d[c] + exact_term(a_q[k], w_q[Cols*int'(s0_wbank_q)+c][k], s1_exp_d[c]);
-          s1_spec_d[c][2] |= a_q[k].nan | w_q[Cols*int'(s0_wbank_q)+c][k].nan;
+          s1_spec_d[c][2] |= a_q[k].is_nan | w_q[Cols*int'(s0_wbank_q)+c][k].is_nan;
         end
       end
     end
@@ -246,7 +246,7 @@ module matmul_array
         s2_mag_d[c]  = 62'(magnitude(s1_sum_q[c])) * 62'(ws[c].mag);
         s2_exp_d[c]  = 13'(s1_exp_q[c]) + 13'(s1_scale_q.exp) + 13'(ws[c].exp);
         // a NaN anywhere, opposite infinities, an infinity times a scale of zero
-        s2_spec_d[c][2] = s1_spec_q[c][2] || (&s1_spec_q[c][1:0]) || s1_scale_q.nan || ws[c].nan ||
+        s2_spec_d[c][2] = s1_spec_q[c][2] || (&s1_spec_q[c][1:0]) || s1_scale_q.is_nan || ws[c].is_nan ||
                           ((|s1_spec_q[c][1:0]) && ws[c].mag == 0);
         s2_spec_d[c][1:0] = ws[c].sign ? {s1_spec_q[c][0], s1_spec_q[c][1]} : s1_spec_q[c][1:0];
       end

@@ -179,7 +179,9 @@ module router
       link_o[o] = '0;
       if (sends[o]) begin
         if (32'(winner[o]) == Buffers) out_flit[o] = acc_q;
-        else out_flit[o] = mem_q[32'(winner[o])*DEPTH + 32'(SlotBits'(32'(rd_q[winner[o]]) + 32'(sent_q[32'(winner[o])*PORTS+o])))];
+        else
+          out_flit[o] = mem_q[32'(winner[o])*DEPTH +
+                              (32'(rd_q[winner[o]]) + 32'(sent_q[32'(winner[o])*PORTS+o])) % DEPTH];
         link_o[o] = '{valid: 1'b1, vc: want_vc[32'(winner[o])*PORTS+o], flit: out_flit[o]};
       end
     end
@@ -195,9 +197,13 @@ module router
 
   // ---- next state
   logic active;
+  logic [PORTS-1:0][31:0] into;  // the buffer that an arriving flit goes to
   always_comb begin
-    active = busy_o || rst_ni == 1'b0;
-    for (int p = 0; p < PORTS; p++) active |= link_i[p].valid || credit_i[p] != 0;
+    active = busy_o || !rst_ni;
+    for (int p = 0; p < PORTS; p++) begin
+      active |= link_i[p].valid || credit_i[p] != 0;
+      into[p] = p * NUM_VCS + 32'(link_i[p].vc);
+    end
     rd_d = rd_q;
     count_d = count_q;
     done_d = done_q;
@@ -310,8 +316,7 @@ module router
     if (take != 0) acc_q <= acc_d;
     for (int p = 0; p < PORTS; p++)
       if (link_i[p].valid)
-        mem_q[(p*NUM_VCS + 32'(link_i[p].vc))*DEPTH +
-              (32'(rd_q[p*NUM_VCS+32'(link_i[p].vc)]) + 32'(count_q[p*NUM_VCS+32'(link_i[p].vc)])) % DEPTH] <= link_i[p].flit;
+        mem_q[into[p]*DEPTH+(32'(rd_q[into[p]])+32'(count_q[into[p]]))%DEPTH] <= link_i[p].flit;
   end
 
   always_comb begin

@@ -6,10 +6,10 @@ package num_pkg;
   parameter int BLOCK = 32;
   parameter logic [31:0] QNAN = 32'h7FC0_0000;
 
-  // value = (-1)^sign * mag * 2^exp, unless nan or inf
+  // value = (-1)^sign * mag * 2^exp, unless is_nan or is_inf
   typedef struct packed {
-    logic              nan;
-    logic              inf;
+    logic              is_nan;
+    logic              is_inf;
     logic              sign;
     logic [7:0]        mag;
     logic signed [8:0] exp;
@@ -28,14 +28,14 @@ package num_pkg;
         decode.mag  = {4'd0, code[3] ? 4'(-code[3:0]) : code[3:0]};
       end
       isa_pkg::FMT_E4M3: begin
-        decode.nan  = code[6:0] == 7'h7F;
+        decode.is_nan  = code[6:0] == 7'h7F;
         decode.sign = code[7];
         decode.mag  = {4'd0, code[6:3] != 0, code[2:0]};
         decode.exp  = 9'(signed'({1'b0, code[6:3]})) - (code[6:3] != 0 ? 9'sd10 : 9'sd9);
       end
       isa_pkg::FMT_E5M2: begin
-        decode.nan  = code[6:2] == 5'h1F && code[1:0] != 0;
-        decode.inf  = code[6:2] == 5'h1F && code[1:0] == 0;
+        decode.is_nan  = code[6:2] == 5'h1F && code[1:0] != 0;
+        decode.is_inf  = code[6:2] == 5'h1F && code[1:0] == 0;
         decode.sign = code[7];
         decode.mag  = {5'd0, code[6:2] != 0, code[1:0]};
         decode.exp  = 9'(signed'({1'b0, code[6:2]})) - (code[6:2] != 0 ? 9'sd17 : 9'sd16);
@@ -46,8 +46,8 @@ package num_pkg;
         decode.exp  = -9'sd6;
       end
       default: begin  // BF16
-        decode.nan  = code[14:7] == 8'hFF && code[6:0] != 0;
-        decode.inf  = code[14:7] == 8'hFF && code[6:0] == 0;
+        decode.is_nan  = code[14:7] == 8'hFF && code[6:0] != 0;
+        decode.is_inf  = code[14:7] == 8'hFF && code[6:0] == 0;
         decode.sign = code[15];
         decode.mag  = {code[14:7] != 0, code[6:0]};
         decode.exp  = 9'(signed'({1'b0, code[14:7]}) - (code[14:7] != 0 ? 10'sd134 : 10'sd133));
@@ -60,12 +60,12 @@ package num_pkg;
     decode_scale = '0;
     decode_scale.mag = 8'd1;
     if (fmt == isa_pkg::SCALE_E8M0) begin
-      decode_scale.nan = code[7:0] == 8'hFF;
+      decode_scale.is_nan = code[7:0] == 8'hFF;
       decode_scale.exp = 9'(signed'({1'b0, code[7:0]}) - 10'sd127);
     end else if (fmt == isa_pkg::SCALE_BF16) begin
       decode_scale = decode(isa_pkg::FMT_BF16, code);
-      decode_scale.nan |= decode_scale.inf;
-      decode_scale.inf = 1'b0;
+      decode_scale.is_nan |= decode_scale.is_inf;
+      decode_scale.is_inf = 1'b0;
     end
   endfunction
 
@@ -114,8 +114,9 @@ package num_pkg;
 
   // {NaN, +infinity, -infinity} as one product gives it; infinities have mag 0.
   function automatic logic [2:0] special(elem_t a, elem_t w);
-    if (a.nan || w.nan || (a.inf && !w.inf && w.mag == 0) || (w.inf && !a.inf && a.mag == 0)) return 3'b100;
-    if (a.inf || w.inf) return a.sign == w.sign ? 3'b010 : 3'b001;
+    if (a.is_nan || w.is_nan || (a.is_inf && !w.is_inf && w.mag == 0) ||
+        (w.is_inf && !a.is_inf && a.mag == 0)) return 3'b100;
+    if (a.is_inf || w.is_inf) return a.sign == w.sign ? 3'b010 : 3'b001;
     return 3'b000;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
