@@ -146,6 +146,11 @@ Test(sram_bank, a_double_error_survives_a_partial_write) {
     write(&b, 9, 0xFF, (row_t){{8, 0, 0, 0}}, NULL);
     sram_bank_out out = read(&b, 9);
     cr_assert(!out.rerr && out.rdata.w[0] == 8 && out.rdata.w[1] == 2);
+    // the same where another word of the row is merged beside it
+    write(&b, 9, UINT32_MAX, (row_t){{1, 2, 3, 4}}, &two);
+    write(&b, 9, 0x1FF, (row_t){{8, 2, 0, 0}}, NULL);
+    out = read(&b, 9);
+    cr_assert(!out.rerr && out.rdata.w[0] == 8 && out.rdata.w[1] == 2);
     bench_free(&b);
 }
 
