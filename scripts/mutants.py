@@ -8,6 +8,7 @@ Each is planted in a copy of the tree under build/mutants, the module's test pro
 must fail. A fault that does not compile is an error of the list, not a kill. Prints 'N killed, N survived, N broken';
 exits with 1 unless all were killed.
 """
+import os
 import pathlib
 import shutil
 import subprocess
@@ -48,6 +49,7 @@ def make(stem):
 
 
 def main():
+    os.environ.setdefault("POBLANO_SHARED", os.path.abspath("../shared"))  # the copy lies deeper
     lists = sorted(pathlib.Path("tests").glob("*/*.mutants"))
     if sys.argv[1:]:
         lists = [path for path in lists if path.stem in sys.argv[1:]]

@@ -150,7 +150,7 @@ void hbm_step(hbm *s, const link_t link[HBM_PORTS], const credit_t credit[HBM_PO
     for (int i = 0; i < HBM_PORTS; i++) {
         hbm_port *p = &s->ports[i];
         for (int v = 0; credit[i] >> v; v++) p->credits[v] = (uint8_t)(p->credits[v] + (credit[i] >> v & 1));
-        p->returned = link[i].valid ? (credit_t)(1 << link[i].vc) : 0;
+        p->returned = (credit_t)(link[i].valid ? 1 << link[i].vc : 0);
         if (link[i].valid) receive(s, i, &link[i].flit);
         serve(s, p);
     }
