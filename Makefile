@@ -45,7 +45,7 @@ $(B)/verilated/libverilated.a: ; @mkdir -p $(@D)
 $(G)/dut/%/dut.a: $(G)/gen/stamp
 	@mkdir -p $(@D)
 	$(VERILATOR) $(VFLAGS) $(VEXTRA) --Mdir $(@D) --top-module $* --prefix V$* \
-	  $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(PKGS) $(wildcard rtl/*/$*.sv)
+	  $(PKGS) $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(wildcard rtl/*/$*.sv)
 	$(MAKE) -s -C $(@D) -f V$*.mk V$*__ALL.a VERILATOR_ROOT=$(VROOT) CXX="$(CXX)" OPT_FAST="-O2 $(MARCH) $(SAN)" OPT_SLOW="-O1 $(SAN)" \
 	  CFG_CXXFLAGS_STD_NEWEST=$(VCXXSTD) CFG_CXXFLAGS_STD=$(VCXXSTD) CFG_CXXFLAGS_PCH_I=-include
 	@sed 's|^.*[.]cpp.* : |$@: |; s|/[^ ]*verilator_bin[^ ]*||g' $(@D)/V$*__ver.d >$(@D)/dut.d
