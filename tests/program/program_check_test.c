@@ -334,6 +334,16 @@ Test(program_check, circles_of_waits_are_deadlocks) {
             "2: tile 0 0, instruction 0 (send.reduce): deadlock: waits for the other tiles of the reduction");
 }
 
+// What a wait has taken does not satisfy the next one.
+Test(program_check, waits_and_receives_take_off_what_they_waited_for) {
+    refuses("tile 0 0:\nmove.signal s0 1\nmove.wait s2 1\nmove.signal s0 1\nmatmul.wait s0 1\nmatmul.wait s0 1\n"
+            "matmul.signal s2 1\nend\n",
+            "6: tile 0 0, instruction 4 (matmul.wait): deadlock: waits for s0 to reach 1, it stays at 0");
+    refuses("tile 0 0:\nrecv.receive tag=0 rows=1\nrecv.receive tag=0 rows=1\nrecv.signal s0 1\n"
+            "send.send a=0 to=0,0 c=0 rows=1 tag=0\nsend.wait s0 1\nsend.send a=0 to=0,0 c=0 rows=1 tag=0\nend\n",
+            "6: tile 0 0, instruction 4 (send.wait): deadlock: waits for s0 to reach 1, it stays at 0");
+}
+
 // A WAIT and seven more fill the queue of eight; one more stands before the signal that would free it.
 Test(program_check, a_full_queue_before_the_signal_is_a_deadlock) {
     for (int copies = 7; copies < 9; copies++) {

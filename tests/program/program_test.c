@@ -233,6 +233,9 @@ Test(program, errors_name_file_line_and_what_was_expected) {
         {"tile 0 0:\nraw 0000000000000000000000000000000000000000000000000000000000000001",
          "t:2: expected 64 hexadecimal digits, the last two (reserved bits) zero, found "
          "'0000000000000000000000000000000000000'"},
+        {"tile 0 0:\nraw 00000000000000000000000000000000000000000000000000000000000000000",
+         "t:2: expected 64 hexadecimal digits, the last two (reserved bits) zero, found "
+         "'0000000000000000000000000000000000000'"},
         {"tile 0 0:\n\x01\xff{",
          "t:2: expected 'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv, found '\?\?{'"},
     };
