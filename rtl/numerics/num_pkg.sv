@@ -15,6 +15,9 @@ package num_pkg;
     logic signed [8:0] exp;
   } elem_t;
 
+  // How the scale of an MX block follows from the largest magnitude; csim/numerics/num.h says what each does.
+  typedef enum logic [1:0] {RULE_FLOOR = 2'd0, RULE_EVEN = 2'd1, RULE_CEIL = 2'd2} rule_t;
+
   function automatic elem_t decode(isa_pkg::fmt_t fmt, logic [15:0] code);
     decode = '0;
     unique case (fmt)
