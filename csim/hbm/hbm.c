@@ -61,6 +61,21 @@ static void enqueue(hbm *s, int port, hbm_request request) {
     p->queue[(p->head + p->count++) % HBM_QUEUE] = request;
 }
 
+// The tail of a packet of a STORE; acknowledges the STORE when it was the last one to come. Numbers count modulo 1024,
+// far more than can be under way.
+static void end_packet(hbm *s, int port, const flit_t *f) {
+    if (f->src.x >= CFG_TILES_X || f->src.y >= CFG_TILES_Y || f->tag >= CFG_NUM_SLOTS) {
+        fail(s, port, "STORE from a tile or slot that does not exist", f->addr, 1);
+        return;
+    }
+    hbm_store *store = &s->ports[port].stores[f->src.y * CFG_TILES_X + f->src.x][f->tag];
+    store->packets++;
+    if (f->last) store->want = (uint16_t)((f->root.x << 5 | f->root.y) + 1);
+    if (!store->want || (store->packets - store->want) % 1024) return;
+    *store = (hbm_store){0};
+    enqueue(s, port, (hbm_request){.ack = true, .slot = f->tag, .to = f->src, .rows = 1});
+}
+
 static void receive(hbm *s, int port, const flit_t *f) {
     hbm_port *p = &s->ports[port];
     if (f->kind == FLIT_LOAD_REQ) {
@@ -80,7 +95,7 @@ static void receive(hbm *s, int port, const flit_t *f) {
             p->rows[f->addr] = f->data;
             p->rows_written++;
         }
-        if (f->tail && f->last) enqueue(s, port, (hbm_request){.ack = true, .slot = f->tag, .to = f->src, .rows = 1});
+        if (f->tail) end_packet(s, port, f);
     } else {
         fail(s, port, "a flit that is no request", f->addr, 1);
     }

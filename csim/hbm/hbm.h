@@ -22,6 +22,12 @@ typedef struct {
     uint64_t ready; // cycle from which it may be served
 } hbm_request;
 
+// A STORE under way. Its packets may overtake each other in the mesh: it is complete when as many have come as the last
+// one's number says.
+typedef struct {
+    uint16_t packets, want; // come so far; in all, 0 while the last one has not come
+} hbm_store;
+
 typedef struct {
     row_t *rows;
     uint32_t num_rows, capacity;
@@ -32,6 +38,7 @@ typedef struct {
     uint8_t credits[NOC_NUM_VCS]; // towards the router
     bool out_valid;               // the flit driven in this cycle
     link_t out;
+    hbm_store stores[CFG_TILES_X * CFG_TILES_Y][CFG_NUM_SLOTS];
     credit_t returned;                      // credits given back in this cycle
     uint64_t rows_read, rows_written, busy; // busy: cycles in which a flit left
 } hbm_port;

@@ -41,7 +41,8 @@ package noc_pkg;
     WRITE      = 3'd0,  // data row for SRAM row addr of every tile in rect; counts arrival tag
     LOAD_REQ   = 3'd1,  // to an HBM port: addr = HBM row, data[15:0] = rows, data[31:16] = SRAM row, tag = slot
     LOAD_DATA  = 3'd2,  // from an HBM port: data row for SRAM row addr; tag = slot
-    STORE_DATA = 3'd3,  // to an HBM port: data row for HBM row addr; tag = slot; last marks the end of the STORE
+    STORE_DATA = 3'd3,  // to an HBM port: data row for HBM row addr; tag = slot; last marks its last row;
+                        // root = number of the packet in the STORE, modulo 1024: packets may overtake each other
     STORE_ACK  = 3'd4,  // from an HBM port: the STORE of slot tag is done
     REDUCE     = 3'd5   // as WRITE, data = 8 float32 summed over the tiles in rect, delivered to root
   } kind_t;

@@ -111,6 +111,39 @@ Test(hbm, stores_and_acknowledges_the_last_flit) {
     cr_assert_eq(memory.ports[0].rows_written, 2);
 }
 
+// Packets of a STORE may overtake each other: the acknowledgement waits for all of them, in any order, and the slot's
+// next STORE counts from the beginning.
+Test(hbm, acknowledges_a_store_when_its_last_packet_is_here) {
+    static const uint8_t orders[][3] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
+    fill(10);
+    for (int o = 0; o < 4; o++) {
+        for (int i = 0; i < 3; i++) {
+            uint8_t n = orders[o][i];
+            flit_t f = {.kind = FLIT_STORE_DATA, .head = true, .tail = true, .src = {1, 0}, .tag = 1, .addr = n};
+            f.root.y = n;
+            f.last = n == 2;
+            f.data.w[0] = (uint64_t)(100 + o);
+            int acks = 0;
+            cycle(&f, 0);
+            for (int t = 0; t < CFG_HBM_LATENCY + 5; t++) {
+                link_t out = cycle(NULL, 0);
+                acks += out.valid;
+                if (out.valid) cycle(NULL, (credit_t)(1 << out.vc));
+            }
+            cr_assert_eq(acks, i == 2, "order %d, packet %d: %d acknowledgements", o, i, acks);
+        }
+        cr_assert_eq(hbm_rows(&memory, 0, 0, 10)[1].w[0], (uint64_t)(100 + o));
+    }
+    cr_assert(!memory.error);
+}
+
+Test(hbm, store_from_nowhere_is_an_error) {
+    fill(10);
+    flit_t f = {.kind = FLIT_STORE_DATA, .head = true, .tail = true, .last = true, .tag = CFG_NUM_SLOTS};
+    cycle(&f, 0);
+    cr_assert(memory.error);
+}
+
 Test(hbm, requests_out_of_range_are_errors) {
     fill(10);
     flit_t f = load_request(0, 5, 6, 0);
