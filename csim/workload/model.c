@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "numerics/num.h"
+
 // ---- reading
 typedef struct {
     const char *path;
@@ -76,6 +78,12 @@ static void read_experts(reader *r, const json_t *e, model_facts *m) {
     m->expert_width = positive(r, e, "experts", "width");
     m->router_bias = truth(r, e, "experts", "router_bias");
     m->expert_bias = truth(r, e, "experts", "bias");
+    const char *fmt = json_string_value(json_object_get(e, "format"));
+    const char *scale = json_string_value(json_object_get(e, "scale"));
+    m->expert_fmt = fmt ? num_fmt_parse(fmt) : NUM_FMTS;
+    if (m->expert_fmt == NUM_FMTS) fail(r, "experts", "format", "a format, as \"e2m1\"");
+    m->expert_scale = scale && !strcmp(scale, "bf16") ? SCALE_BF16 : SCALE_E8M0;
+    if (!scale || (strcmp(scale, "e8m0") && strcmp(scale, "bf16"))) fail(r, "experts", "scale", "\"e8m0\" or \"bf16\"");
     if (!r->failed && m->top_k > m->experts) fail(r, "experts", "top_k", "at most experts.routed");
 }
 

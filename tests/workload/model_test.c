@@ -87,6 +87,8 @@ Test(model, damaged_facts_are_refused_in_one_line) {
     refused("\"top_k\": 4", "\"top_k\": 129", "at most experts.routed");
     refused("\"sinks\": true", "\"sinks\": 1", "attention.sinks: expected true or false");
     refused("\"attention\": {", "\"attention\": [], \"x\": {", "attention: expected an object");
+    refused("\"e2m1\"", "\"mxfp4\"", "experts.format");
+    refused("\"e8m0\"", "\"none\"", "experts.scale");
     refused("\"gpt-oss-120b\"", "\"other\"", "name: expected the name of the file");
     refused("\"hidden\": 2880,", "\"hidden\": 2880", "expected JSON");
 }
