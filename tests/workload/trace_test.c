@@ -115,6 +115,21 @@ Test(trace, every_token_takes_top_k_different_experts) {
     }
 }
 
+// As many experts as each token takes: every expert gets every token, none twice.
+Test(trace, no_token_takes_an_expert_twice) {
+    trace_request q = request("gpt-oss-120b", PHASE_DECODE, 50, 16, 1, 0);
+    facts.experts = facts.top_k;
+    trace t = make(q);
+    uint32_t ups = 0;
+    for (uint32_t o = 0; o < t.num_ops; o++)
+        if (!strcmp(t.ops[o].name, "gate_up")) {
+            cr_assert_eq(t.ops[o].spec.m, 50, "expert %d: %u tokens", t.ops[o].expert, t.ops[o].spec.m);
+            ups++;
+        }
+    cr_assert_eq(ups, facts.top_k);
+    trace_free(&t);
+}
+
 Test(trace, macs_of_batch_1_equal_the_active_weights) {
     trace_request q = request("gpt-oss-120b", PHASE_DECODE, 1, 1, 1, 0);
     trace t = make(q);
