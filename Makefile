@@ -45,7 +45,7 @@ $(B)/verilated/libverilated.a: ; @mkdir -p $(@D)
 $(G)/dut/%/dut.a: $(G)/gen/stamp
 	@mkdir -p $(@D)
 	$(VERILATOR) $(VFLAGS) $(VEXTRA) --Mdir $(@D) --top-module $* --prefix V$* \
-	  $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(PKGS) $(wildcard rtl/*/$*.sv)
+	  $(PKGS) $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(wildcard rtl/*/$*.sv)
 	$(MAKE) -s -C $(@D) -f V$*.mk V$*__ALL.a VERILATOR_ROOT=$(VROOT) CXX="$(CXX)" OPT_FAST="-O2 $(MARCH) $(SAN)" OPT_SLOW="-O1 $(SAN)" \
 	  CFG_CXXFLAGS_STD_NEWEST=$(VCXXSTD) CFG_CXXFLAGS_STD=$(VCXXSTD) CFG_CXXFLAGS_PCH_I=-include
 	@sed 's|^.*[.]cpp.* : |$@: |; s|/[^ ]*verilator_bin[^ ]*||g' $(@D)/V$*__ver.d >$(@D)/dut.d
@@ -115,11 +115,16 @@ format: ## clang-format the C and C++ files
 	clang-format -i csim/*/*.[ch] tb/*/*.h $(wildcard tb/*/*.c) tb/*/*.cpp tests/*/*.[ch]
 t-%: $(G)/tests/%_test ## t-X: build and run one module's tests (CONFIG=tiny|mini)
 	timeout 900 $< --timeout 600
+$(G)/tests/%_bench: $(G)/obj/tests/matmul/%_bench.o $(G)/obj/tb/matmul/%_dut.o $(G)/dut/%/dut.a $(G)/libcsim.a $(B)/verilated/libverilated.a
+	@mkdir -p $(@D)
+	$(CXX) $(SAN) -o $@ $^ $(LDLIBS)
+bench-array: $(G)/tests/matmul_array_bench ## how fast the MAC array simulates on one core
+	$<
 mutants: setup ## plant the faults of tests/*/*.mutants one at a time: every one must turn a test red
 	scripts/mutants.py $(STEMS)
 clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
+.PHONY: bench-array mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

@@ -9,8 +9,9 @@
 #include "cfg.h"
 #include "common/flit.h"
 
-enum { HBM_PORTS = 2 * CFG_TILES_Y, HBM_QUEUE = 64, HBM_TEXT = 160 };
-enum { HBM_MAX_ROWS = 1 << 26 }; // 2 GiB a port
+enum { HBM_PORTS = 2 * CFG_TILES_Y, HBM_TEXT = 160 };
+enum { HBM_QUEUE = CFG_TILES_X * CFG_TILES_Y * CFG_NUM_SLOTS }; // what all tiles can have outstanding at one port
+enum { HBM_MAX_ROWS = 1 << 26 };                                // 2 GiB a port
 
 // A request waiting or being served: a read of rows, or the acknowledgement of a STORE.
 typedef struct {

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/isa.h"
+
 enum { MODEL_NAME = 32, MODEL_ERROR = 512 };
 
 typedef enum { ATTENTION_GQA, ATTENTION_MLA } model_attention;
@@ -19,7 +21,9 @@ typedef struct {
     bool even_layers_slide;                                // even layers slide, odd ones are full
     uint32_t experts, top_k, shared_experts, expert_width; // routed; shared ones have the same width
     bool router_bias, expert_bias;                         // router_bias: of the router or its correction
-    uint32_t dense_layers, dense_width;                    // the first layers
+    fmt_id expert_fmt; // as stored, the formats of routed experts; other weights run in 8 bits
+    scale_id expert_scale;
+    uint32_t dense_layers, dense_width; // the first layers
 } model_facts;
 
 // Reads DIR/NAME.json. False with one line in error that says which file, where, what was expected.

@@ -3,9 +3,11 @@
 // the scales in t + 2, and its accumulators are written at the end of t + 3 (read-modify-write in one cycle, so the same
 // accumulator row may come in every cycle). Weights loaded in cycle t serve rows taken in t or later; weight scales of a
 // block must not change before the cycle after its last row was taken. Throughput: one row and one weight row a cycle.
+// One column's products and running sum are scratch variables of one block: so written it simulates fastest.
 // The sum is exact and needs no alignment to the largest product where neither format is E5M2 or BF16 (28 bits span all
 // their products); otherwise products are aligned to the largest exponent and cut ALIGN_BITS below it, toward zero.
 // Twin: csim/matmul/matmul_array.
+`include "chk.svh"
 module matmul_array
   import num_pkg::*;
 #(
@@ -14,7 +16,8 @@ module matmul_array
     localparam int Align = cfg_pkg::ALIGN_BITS,
     localparam int IdxBits = $clog2(Rows),
     localparam int PartBits = Cols > 8 ? $clog2(Cols / 8) : 1,
-    localparam int LoadBits = $clog2(2 * Cols)
+    localparam int LoadBits = $clog2(2 * Cols),
+    localparam int ColBits = $clog2(Cols)
 ) (
     input  logic                       clk_i,
     input  logic                       rst_ni,
@@ -185,26 +188,48 @@ module matmul_array
   logic wide;
   assign wide = is_wide(s0_fmt_q) || is_wide(w_fmt_q[s0_wbank_q]);
 
+  vector_t            w;
+  logic signed [55:0] sum, term;
+  logic signed [10:0] exp, least, shift;
+  logic               odd;  // a NaN or an infinity among the operands
+
   always_comb begin
+    w = '0;
+    sum = '0;
+    term = '0;
+    exp = '0;
+    shift = '0;
+    odd = '0;
+    least = 11'(least_exp(s0_fmt_q)) + 11'(least_exp(w_fmt_q[s0_wbank_q]));
     for (int c = 0; c < Cols; c++) begin
       s1_sum_d[c]  = '0;
       s1_exp_d[c]  = '0;
       s1_spec_d[c] = '0;
-      if (s0_q.valid && wide) begin
-        s1_exp_d[c] = -11'sd400;
-        for (int k = 0; k < BLOCK; k++) begin
-          s1_spec_d[c] |= special(a_q[k], w_q[Cols*int'(s0_wbank_q)+c][k]);
-          s1_exp_d[c] = larger_exp(s1_exp_d[c], a_q[k], w_q[Cols*int'(s0_wbank_q)+c][k]);
+      if (s0_q.valid) begin
+        w = w_q[{s0_wbank_q, ColBits'(c)}];
+        sum = '0;
+        odd = 1'b0;
+        for (int k = 0; k < BLOCK; k++) odd |= a_q[k].is_nan | a_q[k].is_inf | w[k].is_nan | w[k].is_inf;
+        if (odd) for (int k = 0; k < BLOCK; k++) s1_spec_d[c] |= special(a_q[k], w[k]);
+        if (wide) begin
+          // one shift left by up to ALIGN_BITS + 16 and the low 16 bits dropped: what lies below the cut is gone
+          exp = -11'sd400;
+          for (int k = 0; k < BLOCK; k++) exp = larger_exp(exp, a_q[k], w[k]);
+          exp = exp - 11'(Align);
+          for (int k = 0; k < BLOCK; k++) begin
+            shift = exp_of(a_q[k].exp, w[k].exp) - exp + 11'sd16;
+            term = 56'((64'(16'(a_q[k].mag) * 16'(w[k].mag)) << shift[5:0]) >> 16);
+            if (shift > 0) sum = a_q[k].sign != w[k].sign ? sum - term : sum + term;
+          end
+        end else begin
+          exp = least;
+          for (int k = 0; k < BLOCK; k++) begin
+            term = 56'(16'(a_q[k].mag) * 16'(w[k].mag)) << 5'(exp_of(a_q[k].exp, w[k].exp) - least);
+            sum = a_q[k].sign != w[k].sign ? sum - term : sum + term;
+          end
         end
-        s1_exp_d[c] = s1_exp_d[c] - 11'(Align);
-        for (int k = 0; k < BLOCK; k++)
-          s1_sum_d[c] = s1_sum_d[c] + cut_term(a_q[k], w_q[Cols*int'(s0_wbank_q)+c][k], s1_exp_d[c]);
-      end else if (s0_q.valid) begin
-        s1_exp_d[c] = 11'(least_exp(s0_fmt_q)) + 11'(least_exp(w_fmt_q[s0_wbank_q]));
-        for (int k = 0; k < BLOCK; k++) begin
-          s1_sum_d[c] = s1_sum_d[c] + exact_term(a_q[k], w_q[Cols*int'(s0_wbank_q)+c][k], s1_exp_d[c]);
-          s1_spec_d[c][2] |= a_q[k].is_nan | w_q[Cols*int'(s0_wbank_q)+c][k].is_nan;
-        end
+        s1_sum_d[c] = sum;
+        s1_exp_d[c] = exp;
       end
     end
   end
@@ -298,4 +323,10 @@ module matmul_array
   assign acc_busy_o = {(s0_q.valid && s0_q.bank) || (s1_q.valid && s1_q.bank) || (s2_q.valid && s2_q.bank),
                        (s0_q.valid && !s0_q.bank) || (s1_q.valid && !s1_q.bank) || (s2_q.valid && !s2_q.bank)};
   assign gated_o    = !(busy_o || wl_valid_i || ws_valid_i || row_valid_i || ini_valid_i);
+  `CHK(WeightRowInRange, !wl_valid_i || wl_fmt_i == isa_pkg::FMT_BF16 ||
+       32'(wl_row_i) < (wl_fmt_i == isa_pkg::FMT_E2M1 || wl_fmt_i == isa_pkg::FMT_INT4 ? Cols / 2 : Cols))
+  `CHK(FormatsAreKnown, (!wl_valid_i || wl_fmt_i <= isa_pkg::FMT_BF16) && (!row_valid_i || row_fmt_i <= isa_pkg::FMT_BF16))
+  `CHK(ActivationScaleIsAPowerOfTwo, !row_valid_i || row_scale_fmt_i == isa_pkg::SCALE_NONE ||
+       row_scale_fmt_i == isa_pkg::SCALE_E8M0)
+  `CHK(OneWriterPerAccumulatorRow, !(ini_valid_i && s2_q.valid && ini_bank_i == s2_q.bank && ini_idx_i == s2_q.idx))
 endmodule

@@ -6,14 +6,19 @@ package num_pkg;
   parameter int BLOCK = 32;
   parameter logic [31:0] QNAN = 32'h7FC0_0000;
 
-  // value = (-1)^sign * mag * 2^exp, unless is_nan or is_inf
+  // value = (-1)^sign * mag * 2^exp, unless is_nan or is_inf. `zero` fills a word, so that simulation takes an element of
+  // a vector whole; it is constant, so synthesis drops it.
   typedef struct packed {
+    logic [11:0]       zero;
     logic              is_nan;
     logic              is_inf;
     logic              sign;
     logic [7:0]        mag;
     logic signed [8:0] exp;
   } elem_t;
+
+  // How the scale of an MX block follows from the largest magnitude; csim/numerics/num.h says what each does.
+  typedef enum logic [1:0] {RULE_FLOOR = 2'd0, RULE_EVEN = 2'd1, RULE_CEIL = 2'd2} rule_t;
 
   function automatic elem_t decode(isa_pkg::fmt_t fmt, logic [15:0] code);
     decode = '0;
@@ -84,24 +89,6 @@ package num_pkg;
   // The exponents' sum may not exceed what 11 bits hold: elements reach 2^120 and 2^-133.
   function automatic logic signed [10:0] exp_of(logic signed [8:0] a, logic signed [8:0] w);
     return 11'(a) + 11'(w);
-  endfunction
-
-  // One product in units of 2^base; no bit is lost.
-  function automatic logic signed [55:0] exact_term(elem_t a, elem_t w, logic signed [10:0] base);
-    logic signed [55:0] x;
-    x = 56'(16'(a.mag) * 16'(w.mag)) << 5'(exp_of(a.exp, w.exp) - base);
-    return a.sign != w.sign ? -x : x;
-  endfunction
-
-  // One product in units of 2^base, bits below dropped toward zero.
-  function automatic logic signed [55:0] cut_term(elem_t a, elem_t w, logic signed [10:0] base);
-    logic signed [55:0] x;
-    logic signed [10:0] shift;
-    x = 56'(16'(a.mag) * 16'(w.mag));
-    shift = exp_of(a.exp, w.exp) - base;
-    if (x == 0 || shift <= -11'sd16) return 56'd0;
-    x = shift < 0 ? x >> 5'(-shift) : x << shift[5:0];
-    return a.sign != w.sign ? -x : x;
   endfunction
 
   function automatic logic signed [10:0] larger_exp(logic signed [10:0] exp, elem_t a, elem_t w);

@@ -53,6 +53,10 @@ void matmul_array_dut_step(matmul_array_dut *d, const matmul_array_in *in, int r
     d->tick();
 }
 
+int matmul_array_dut_errors(const matmul_array_dut *d) {
+    return d->errors();
+}
+
 void matmul_array_dut_free(matmul_array_dut *d) {
     delete d;
 }

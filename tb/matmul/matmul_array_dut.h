@@ -17,6 +17,7 @@ matmul_array_dut *matmul_array_dut_new(const dut_options *options);
 // One cycle: inputs, the read port's address; out and ev before the edge.
 void matmul_array_dut_step(matmul_array_dut *d, const matmul_array_in *in, int rd_bank, int rd_idx,
                            matmul_array_out *out, matmul_events *ev);
+int matmul_array_dut_errors(const matmul_array_dut *d);
 void matmul_array_dut_free(matmul_array_dut *d);
 #ifdef __cplusplus
 }

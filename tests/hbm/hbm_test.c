@@ -153,3 +153,74 @@ Test(hbm, requests_out_of_range_are_errors) {
     cr_assert_null(hbm_rows(&memory, 0, HBM_MAX_ROWS, 1));
     cr_assert_null(hbm_rows(&memory, 0, 1, UINT32_MAX));
 }
+
+// Two LOADs and a STORE between them: replies in the order of arrival, one flit a cycle without a gap once they are
+// due.
+Test(hbm, requests_are_served_in_their_order_of_arrival) {
+    fill(100);
+    const flit_t requests[] = {
+        load_request(1, 0, 9, 0x100),
+        {.kind = FLIT_STORE_DATA, .head = true, .tail = true, .last = true, .tag = 2, .addr = 50},
+        load_request(3, 20, 3, 0x200)};
+    int order[13], got = 0, first = 0, last = 0;
+    credit_t back = 0;
+    for (int t = 0; t < CFG_HBM_LATENCY + 30; t++) {
+        link_t out = cycle(t < 3 ? &requests[t] : NULL, back);
+        back = (credit_t)(out.valid ? 1 << out.vc : 0);
+        if (!out.valid) continue;
+        cr_assert(got < 13, "cycle %d: a flit too many, tag %d", t, out.flit.tag);
+        if (got == 0) first = t;
+        last = t;
+        order[got++] = out.flit.tag;
+    }
+    cr_assert_eq(got, 13);
+    for (int i = 0; i < 13; i++) cr_assert_eq(order[i], i < 9 ? 1 : i == 9 ? 2 : 3, "flit %d: slot %d", i, order[i]);
+    cr_assert_eq(first, CFG_HBM_LATENCY + 1);
+    cr_assert_eq(last, first + 12);
+    cr_assert_eq(memory.ports[0].busy, 13);
+    cr_assert_eq(memory.ports[0].rows_read, 12);
+    cr_assert(hbm_idle(&memory));
+}
+
+Test(hbm, every_slot_of_every_tile_may_be_outstanding_at_one_port) {
+    fill(HBM_QUEUE + 1);
+    flit_t f = load_request(0, 0, 1, 0);
+    for (int i = 0; i < CFG_TILES_X * CFG_TILES_Y * CFG_NUM_SLOTS && i < CFG_HBM_LATENCY; i++) cycle(&f, 0);
+    cr_assert_not(memory.error, "%s", memory.text);
+    for (int i = 0; i < CFG_HBM_LATENCY; i++) cycle(&f, 0); // no credit comes back: the queue must fill
+    cr_assert(memory.error && strstr(memory.text, "more requests outstanding"), "%s", memory.text);
+}
+
+Test(hbm, ports_are_address_spaces_of_their_own) {
+    for (int p = 0; p < HBM_PORTS; p++) hbm_rows(&memory, p, 0, 1)->w[0] = (uint64_t)(100 + p);
+    for (int p = 0; p < HBM_PORTS; p++) {
+        to_port[p].valid = true;
+        to_port[p].flit = load_request(p, 0, 1, (unsigned)p);
+    }
+    hbm_step(&memory, to_port, credit);
+    for (int p = 0; p < HBM_PORTS; p++) to_port[p].valid = false;
+    for (int t = 0; t < CFG_HBM_LATENCY; t++) hbm_step(&memory, to_port, credit);
+    for (int p = 0; p < HBM_PORTS; p++) {
+        link_t out;
+        credit_t returned;
+        hbm_peek(&memory, p, &out, &returned);
+        cr_assert(out.valid && out.flit.tag == p && out.flit.data.w[0] == (uint64_t)(100 + p), "port %d", p);
+    }
+}
+
+// A received flit gives its credit back in the next cycle, once, on its own channel.
+Test(hbm, credits_of_received_flits_come_back_once) {
+    fill(10);
+    flit_t f = load_request(0, 0, 1, 0);
+    link_t out;
+    credit_t returned;
+    for (int v = 0; v < NOC_DATA_VCS; v++) {
+        to_port[0].vc = (uint8_t)v;
+        cycle(&f, 0);
+        hbm_peek(&memory, 0, &out, &returned);
+        cr_assert_eq(returned, 1 << v);
+        cycle(NULL, 0);
+        hbm_peek(&memory, 0, &out, &returned);
+        cr_assert_eq(returned, 0);
+    }
+}

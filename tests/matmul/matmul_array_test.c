@@ -128,6 +128,7 @@ static void lock_step(uint32_t seed, int blocks) {
                                  "block %d, accumulator [%d][%d][%d]: got %08x, want %08x", i, bank, idx, c,
                                  b->twin.acc[bank][idx][c], b->want[bank][idx][c]);
     }
+    cr_assert_eq(matmul_array_dut_errors(b->dut), 0);
     matmul_array_dut_free(b->dut);
     free(b);
 }
@@ -180,4 +181,72 @@ Test(matmul_array, twin_equals_the_reference_on_every_pair_of_formats) {
         }
     }
     free(s);
+}
+
+static int errors_of(const matmul_array_in *in) {
+    matmul_array_dut *dut = matmul_array_dut_new(&(dut_options){.seed = 1});
+    matmul_array_out out;
+    matmul_events ev;
+    matmul_array_dut_step(dut, in, 0, 0, &out, &ev);
+    int errors = matmul_array_dut_errors(dut);
+    matmul_array_dut_free(dut);
+    return errors;
+}
+
+Test(matmul_array, fires_on_inputs_outside_the_contract) {
+    matmul_array_in in = {.wl_valid = true, .wl_fmt = FMT_E2M1, .wl_row = CFG_COLS / 2 - 1};
+    cr_assert_eq(errors_of(&in), 0);
+    in.wl_row++;
+    cr_assert_eq(errors_of(&in), 1, "a row beyond a 4-bit block");
+    in.wl_fmt = FMT_E4M3;
+    cr_assert_eq(errors_of(&in), 0);
+    in.wl_row = CFG_COLS;
+    cr_assert_eq(errors_of(&in), 1, "a row beyond an 8-bit block");
+    in.wl_fmt = FMT_BF16;
+    cr_assert_eq(errors_of(&in), 0);
+    in = (matmul_array_in){.row_valid = true, .row_fmt = FMT_BF16 + 1};
+    cr_assert_eq(errors_of(&in), 1, "a format that does not exist");
+    in = (matmul_array_in){.row_valid = true, .row_scale_fmt = SCALE_BF16};
+    cr_assert_eq(errors_of(&in), 1, "a BF16 scale of activations");
+}
+
+// A row comes out of the pipeline three cycles after it was taken; an initial value in that cycle to it is refused.
+Test(matmul_array, fires_when_an_initial_value_meets_a_result) {
+    matmul_array_dut *dut = matmul_array_dut_new(&(dut_options){.seed = 1});
+    for (int cycle = 0; cycle < 5; cycle++) {
+        matmul_array_in in = {.row_valid = cycle == 0, .row_first = true, .ini_valid = true, .ini_idx = cycle == 3};
+        in.row_idx = 1;
+        matmul_array_out out;
+        matmul_events ev;
+        matmul_array_dut_step(dut, &in, 0, 0, &out, &ev);
+        cr_assert_eq(matmul_array_dut_errors(dut), cycle >= 3, "cycle %d", cycle);
+    }
+    matmul_array_dut_free(dut);
+}
+
+// The head's claim: a row and a weight row every cycle, one accumulator row back to back; 100 rows are final in the
+// cycle after 103.
+Test(matmul_array, takes_a_row_and_a_weight_row_every_cycle) {
+    matmul_array_dut *dut = matmul_array_dut_new(&(dut_options){.seed = 1});
+    matmul_array_out out = {0};
+    matmul_events ev;
+    for (int row = 0; row < CFG_COLS; row++) { // every element of every column 1.0
+        matmul_array_in in = {.wl_valid = true, .wl_fmt = FMT_E4M3, .wl_row = (uint16_t)row, .ws_valid = true};
+        memset(in.wl_data.w, 0x38, sizeof in.wl_data.w);
+        matmul_array_dut_step(dut, &in, 0, 0, &out, &ev);
+    }
+    for (int cycle = 0; cycle < 104; cycle++) {
+        matmul_array_in in = {.row_valid = cycle < 100, .row_fmt = FMT_E4M3, .row_first = cycle == 0};
+        in.wl_valid = true;
+        in.wl_bank = 1;
+        in.wl_fmt = FMT_E4M3;
+        in.wl_row = (uint16_t)(cycle % CFG_COLS);
+        memset(in.row_data[0].w, 0x38, sizeof in.row_data[0].w);
+        matmul_array_dut_step(dut, &in, 0, 0, &out, &ev);
+        cr_assert_eq(out.busy, cycle > 0 && cycle < 103, "busy: cycle %d: got %d", cycle, out.busy);
+    }
+    for (int c = 0; c < CFG_COLS; c++)
+        cr_assert_eq(out.read[c], 0x45480000, "column %d: got %08x, want 3200.0", c, out.read[c]);
+    cr_assert_eq(matmul_array_dut_errors(dut), 0);
+    matmul_array_dut_free(dut);
 }

@@ -226,6 +226,66 @@ Test(kernel, weight_buffers_have_banks_of_their_own) {
     job_free(&j);
 }
 
+// Places in SRAM of random products never overlap, at the largest size that their loops give them.
+Test(kernel, operands_never_overlap_in_sram) {
+    rng_t r = rng_new(21);
+    for (int i = 0; i < 20000; i++) {
+        kernel_plan p;
+        char error[KERNEL_ERROR];
+        gemm_spec s = {1 + (uint32_t)rng_below(&r, 4 * CFG_ROWS),
+                       1 + (uint32_t)rng_below(&r, 6000),
+                       1 + (uint32_t)rng_below(&r, i % 2 ? 300 : 9000),
+                       (fmt_id)rng_below(&r, FORMATS),
+                       (fmt_id)rng_below(&r, FORMATS),
+                       (scale_id)rng_below(&r, 2),
+                       (scale_id)rng_below(&r, 3),
+                       rng_below(&r, 2)};
+        cr_assert(plan_make(&s, rng_below(&r, 2), &p, error), "%s", error);
+        uint32_t c = p.chunk * p.m_group * CFG_COLS / 8, held = p.phases > 1 ? p.n_group : p.chunk;
+        uint32_t w = p.chunk * p.k_phase * p.w_rows_block, ws = plan_ws_rows(&p, p.chunk, p.k_phase);
+        // in the order of their places; each ends where the next begins, or before
+        struct {
+            uint32_t first, rows;
+        } place[] = {{0, p.m_group * p.k_phase * p.a_rows_k},
+                     {p.addr_w[0], w},
+                     {p.addr_w[1], w},
+                     {p.addr_c[0], held * p.m_group * CFG_COLS / 8},
+                     {p.phases > 1 ? p.addr_as : p.addr_c[1], p.phases > 1 ? 0 : c},
+                     {p.split_k ? p.addr_land[0] : p.addr_as, p.split_k ? c : 0},
+                     {p.split_k ? p.addr_land[1] : p.addr_as, p.split_k ? c : 0},
+                     {p.addr_as, plan_as_rows(&p, p.m_group, p.k_phase)},
+                     {p.addr_ws[0], ws},
+                     {p.addr_ws[1], ws},
+                     {CFG_BANKS * CFG_BANK_ROWS, 0}};
+        for (size_t n = 0; n + 1 < sizeof place / sizeof *place; n++)
+            cr_assert_leq(place[n].first + place[n].rows, place[n + 1].first,
+                          "%u x %u x %u, formats %d %d: place %zu, 0x%x + %u rows, meets the next at 0x%x", s.m, s.n,
+                          s.k, s.fmt_a, s.fmt_w, n, place[n].first, place[n].rows, place[n + 1].first);
+        cr_assert_leq(place[0].rows, (uint32_t)p.addr_w[0] / CFG_BANK_ROWS * CFG_BANK_ROWS);
+        cr_assert_leq(place[1].rows, p.addr_w[1] / CFG_BANK_ROWS * CFG_BANK_ROWS - p.addr_w[0]);
+        cr_assert_eq(p.addr_w[1] % CFG_BANK_ROWS, 0); // a bank that both buffers touch would cost conflicts
+    }
+}
+
+// 1 + 2^-24 + 2^-58 rounds up; with a rounding to double first it would be a tie and fall to even.
+Test(kernel, reference_rounds_once) {
+    const uint16_t codes[2] = {0x78, 0x01}; // E4M3 2^8 and 2^-9, so the block is 2^16 + 2^-18
+    const uint8_t a_scale = 127 - 40;
+    const uint16_t w_scale = 127;
+    const float one = 1;
+    float y;
+    uint32_t bits;
+    char error[KERNEL_ERROR];
+    kernel k;
+    gemm_spec s = spec_of(1, 1, 2, FMT_E4M3, FMT_E4M3, SCALE_E8M0, SCALE_E8M0, false);
+    gemm_operands o = {codes, &a_scale, codes, &w_scale, &one};
+    cr_assert(kernel_gemm("tie", &s, &o, &k, error), "%s", error);
+    cr_assert(kernel_reference(&k, &o, &y));
+    memcpy(&bits, &y, sizeof bits);
+    cr_assert_eq(bits, 0x3F800001, "got %08x", bits);
+    kernel_free(&k);
+}
+
 // ---- the reference against one block after the other
 Test(kernel, reference_rounds_as_numerics_does) {
     for (int f = 0; f < FORMATS; f++) {
