@@ -73,8 +73,11 @@ $(G)/obj/tb/common/%.o: tb/common/%.cpp $(G)/gen/stamp
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 $(G)/libtb.a: $(patsubst %.c,$(G)/obj/%.o,$(TBC)) $(patsubst %.cpp,$(G)/obj/%.o,$(TBX))
 	@mkdir -p $(@D); rm -f $@; ar rcs $@ $^
+# tests of the room chip all run whole chips: they get the harness and the Verilated tile
+HARNESS := $(patsubst %.c,$(G)/obj/%.o,$(wildcard tb/chip/*.c))
+CHIP_DUT := $(G)/obj/tb/tile/tile_dut.o $(G)/dut/tile/dut.a
 define TEST_RULE
-$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(filter-out %_test.c,$(wildcard tests/common/*.c))) $(G)/libcsim.a $(G)/libtb.a $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
+$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(filter-out %_test.c,$(wildcard tests/common/*.c))) $(G)/libcsim.a $(G)/libtb.a $(if $(filter tests/chip/%,$(1)),$(HARNESS) $(CHIP_DUT)) $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
 	@mkdir -p $$(@D)
 	$$(CXX) $$(SAN) -o $$@ $$(filter %.o,$$^) $$(filter %dut.a,$$^) $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a -lcriterion $$(LDLIBS)
 endef

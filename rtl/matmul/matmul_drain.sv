@@ -59,6 +59,9 @@ module matmul_drain (
     req_o.we = mode_q == C_DRAIN;
     req_o.addr = ptr_q;
     if (mode_q == C_DRAIN) req_o.wdata = rd_parts[part_q];
+  end
+
+  always_comb begin
     gnt = req_o.valid && rsp_i.gnt;
     part_end = part_q == PartBits'(GROUPS - 1);
     job_end = gnt && part_end && row_q == m_q[c_bank_q] - 16'd1;

@@ -79,9 +79,11 @@ module matmul_scale (
     req_o = '0;
     req_o.valid = ws_need || as_need;
     req_o.addr = choose_as ? asb.as_base + 16'(as_group_q) : ws_need_addr;
-    gnt = req_o.valid && rsp_i.gnt;
-    as_pass = as_work && (as_none || as_copy || (gnt && choose_as && as_last));
   end
+
+  // apart from the request, which it answers
+  assign gnt = req_o.valid && rsp_i.gnt;
+  assign as_pass = as_work && (as_none || as_copy || (gnt && choose_as && as_last));
 
   assign ws_valid_o = ws_send_q;
   assign ws_bank_o = ws_send_half_q;

@@ -56,10 +56,10 @@ module matmul_stream (
     req_o = '0;
     req_o.valid = fetch_n_q != 2'd0 && cnt_q + 3'(pend_q) < 3'd4;
     req_o.addr = fb.a_base + fetch_row_q;
-    gnt = req_o.valid && rsp_i.gnt;
     fetch_last = (fb.fmt_a == isa_pkg::FMT_BF16 ? fb.m << 1 : fb.m) - 16'd1;
-    fetch_pass = gnt && fetch_row_q == fetch_last;
   end
+  assign gnt = req_o.valid && rsp_i.gnt;
+  assign fetch_pass = gnt && fetch_row_q == fetch_last;
 
   always_comb begin
     due = issue_n_q != 2'd0;

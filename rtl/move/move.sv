@@ -83,6 +83,9 @@ module move
   always_comb begin
     // a COPY or STORE begins once earlier copies are in SRAM
     reads = room && cur.rows != '0 && (row_q != '0 || copies_q == '0) && (is_copy || (is_store && slot_valid_q));
+  end
+
+  always_comb begin
     gnt   = reads && mem_rsp_i[0].gnt;
     issue = gnt || (is_load && room && slot_valid_q && cur.rows != '0);
     done  = (issue && row_last) || !own || cur.rows == '0;

@@ -43,11 +43,8 @@ module sram_bank #(
   secded_pkg::word_t [3:0] word;
   logic [3:0]         bad;
 
+  // what was read
   always_comb begin
-    take = req_valid_i && !merge_q;
-    partial = 1'b0;
-    for (int i = 0; i < 4; i++) partial |= req_strb_i[8*i+:8] != 8'h00 && req_strb_i[8*i+:8] != 8'hFF;
-    // what was read
     word = '0;
     bad = '0;
     plain = '0;
@@ -65,7 +62,16 @@ module sram_bank #(
     rvalid_o = read_q;
     rerr_o = read_q && bad != 0;
     rdata_o = rerr_o ? '1 : plain;
-    // what is written: whole words at once, or the merged row
+    read_toggles_o = '0;
+    if (read_q) read_toggles_o = 9'($countones(rdata_o ^ last_r_q));
+    req_ready_o = !merge_q;
+  end
+
+  // what is written: whole words at once, or the merged row
+  always_comb begin
+    take = req_valid_i && !merge_q;
+    partial = 1'b0;
+    for (int i = 0; i < 4; i++) partial |= req_strb_i[8*i+:8] != 8'h00 && req_strb_i[8*i+:8] != 8'hFF;
     write = merge_q || (take && req_we_i && !partial);
     wrow = merge_q ? row_q : req_row_i;
     wstrb = merge_q ? strb_q : req_strb_i;
@@ -83,11 +89,8 @@ module sram_bank #(
       end
       stored = wcode ^ inject_i;
     end
-    read_toggles_o = '0;
     write_toggles_o = '0;
-    if (read_q) read_toggles_o = 9'($countones(rdata_o ^ last_r_q));
     if (take && req_we_i) write_toggles_o = 9'($countones(req_wdata_i ^ last_w_q));
-    req_ready_o = !merge_q;
   end
 
   always_ff @(posedge clk_i) begin

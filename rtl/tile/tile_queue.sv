@@ -26,10 +26,11 @@ module tile_queue #(
     return idx == IdxBits'(Depth - 1) ? '0 : idx + 1'b1;
   endfunction
 
+  assign in_ready_o  = count_q != CntBits'(Depth);
+  assign out_valid_o = count_q != '0;
+  assign out_instr_o = mem[rd_q];
+
   always_comb begin
-    in_ready_o  = count_q != CntBits'(Depth);
-    out_valid_o = count_q != '0;
-    out_instr_o = mem[rd_q];
     push        = in_valid_i && in_ready_o;
     pop         = out_valid_o && out_ready_i;
     wr_d        = push ? next(wr_q) : wr_q;
