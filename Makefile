@@ -83,6 +83,13 @@ $(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(
 endef
 $(foreach t,$(TESTS),$(eval $(call TEST_RULE,$(t))))
 
+# ---- the command: build/poblano runs the mini chip; --config X runs build/X/poblano
+CLI := $(patsubst %.c,$(G)/obj/%.o,$(wildcard csim/cli/*.c))
+$(G)/poblano: $(CLI) $(HARNESS) $(CHIP_DUT) $(G)/libcsim.a $(G)/libtb.a $(B)/verilated/libverilated.a
+	$(CXX) $(SAN) -o $@ $(filter %.o,$^) $(G)/dut/tile/dut.a $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a $(LDLIBS)
+$(B)/poblano: $(G)/poblano
+	ln -sfn $(CONFIG)/poblano $@
+
 # ---- targets
 TINY_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: mini$$' $(t)),,$(call stem,$(t))_test))
 MINI_TESTS := $(foreach t,$(TESTS),$(if $(shell grep -l '^// CONFIGS: .*mini' $(t)),$(call stem,$(t))_test))

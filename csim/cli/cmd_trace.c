@@ -1,6 +1,5 @@
-#include "cli/cmd_trace.h"
+#include "cli/cli.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,8 @@ static const char usage[] =
     "  --layers L     a layer, or FIRST-LAST, counted from 0 (0)\n"
     "  --share F      the part of each operator's columns or instances that the trace covers, in (0, 1] (1)\n"
     "  --seed N       of values and of the choice of experts (1)\n"
-    "  --models DIR   the models' facts (models)\n";
+    "  --models DIR   the models' facts (models)\n"
+    "  --config NAME  the chip (that of this program)\n";
 
 typedef struct {
     const char *model, *phase, *out, *models, *layers;
@@ -32,17 +32,9 @@ static bool complain(const char *option, const char *want, const char *got) {
     return false;
 }
 
-// A whole number, all of the text.
-static bool whole(const char *text, uint64_t most, uint64_t *out) {
-    char *end;
-    errno = 0;
-    *out = strtoull(text, &end, 0);
-    return *text >= '0' && *text <= '9' && !*end && !errno && *out <= most;
-}
-
 static bool number(const char *option, const char *text, uint32_t *out) {
     uint64_t value;
-    if (!whole(text, 1 << 24, &value)) return complain(option, "a whole number up to 2^24", text);
+    if (!whole_number(text, 1 << 24, &value)) return complain(option, "a whole number up to 2^24", text);
     *out = (uint32_t)value;
     return true;
 }
@@ -60,9 +52,9 @@ static bool layer_range(const char *text, trace_request *q) {
     uint64_t from, to;
     if (length >= sizeof first) return complain("--layers", "a layer or FIRST-LAST", text);
     snprintf(first, sizeof first, "%.*s", (int)length, text);
-    if (!whole(first, 1 << 16, &from)) return complain("--layers", "a layer or FIRST-LAST", text);
+    if (!whole_number(first, 1 << 16, &from)) return complain("--layers", "a layer or FIRST-LAST", text);
     to = from;
-    if (dash && (!whole(dash + 1, 1 << 16, &to) || to < from))
+    if (dash && (!whole_number(dash + 1, 1 << 16, &to) || to < from))
         return complain("--layers", "a layer or FIRST-LAST", text);
     q->first_layer = (uint32_t)from;
     q->layers = (uint32_t)(to - from + 1);
@@ -97,7 +89,9 @@ static bool option(int key, arguments *a) {
     case 'f':
         return real("--share", optarg, &a->share);
     case 's':
-        return whole(optarg, UINT64_MAX, &a->seed) || complain("--seed", "a whole number below 2^64", optarg);
+        return whole_number(optarg, UINT64_MAX, &a->seed) || complain("--seed", "a whole number below 2^64", optarg);
+    case 'C': // main has chosen the program by it
+        return true;
     case 'h':
         a->help = true;
         return true;
@@ -113,7 +107,8 @@ static bool parse(int argc, char **argv, arguments *a) {
         {"layers", required_argument, NULL, 'l'},  {"batch", required_argument, NULL, 'b'},
         {"context", required_argument, NULL, 'c'}, {"tokens", required_argument, NULL, 't'},
         {"share", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+        {"config", required_argument, NULL, 'C'},  {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
     optind = 0; // commands may be called more than once
     opterr = 0;
     for (int key; (key = getopt_long(argc, argv, ":", options, NULL)) != -1;) {

@@ -25,10 +25,15 @@ static bool check_regions(const harness_region *regions, size_t count, bool imag
 }
 
 static bool check_job(const harness_job *job, harness_result *result) {
-    for (int t = 0; t < CHIP_TILES; t++) {
-        if (job->instrs[t] && job->num_instrs[t] > CFG_IMEM_ROWS - 1) {
-            snprintf(result->text, sizeof result->text, "program of tile (%d,%d): %zu instructions, expected at most %d",
-                     t % CFG_TILES_X, t / CFG_TILES_X, job->num_instrs[t], CFG_IMEM_ROWS - 1);
+    if (!job->num_programs) snprintf(result->text, sizeof result->text, "no program");
+    if (!job->num_programs) return false;
+    for (size_t i = 0; i < job->num_programs * CHIP_TILES; i++) {
+        int t = (int)(i % CHIP_TILES);
+        const harness_program *p = &job->programs[i / CHIP_TILES];
+        if (p->instrs[t] && p->num_instrs[t] > CFG_IMEM_ROWS - 1) {
+            snprintf(result->text, sizeof result->text,
+                     "program %zu of tile (%d,%d): %zu instructions, expected at most %d", i / CHIP_TILES, t % CFG_TILES_X,
+                     t / CFG_TILES_X, p->num_instrs[t], CFG_IMEM_ROWS - 1);
             return false;
         }
     }
@@ -47,9 +52,9 @@ static void compare_windows(const side *rtl, const side *twin, harness_result *r
         for (int e = 0; e < NUM_EVENTS; e++)
             if (rtl->last[t][e] != twin->last[t][e] && first_mismatch(result))
                 report_counter(rtl, twin, t, e, result->text, sizeof result->text);
-    if ((rtl->done != twin->done || rtl->end != twin->end) && first_mismatch(result))
+    if ((rtl->ended != twin->ended || rtl->end != twin->end) && first_mismatch(result))
         snprintf(result->text, sizeof result->text, "cycles: rtl %s at cycle %llu, twin %s at cycle %llu",
-                 rtl->done ? "done" : "running", (unsigned long long)rtl->end, twin->done ? "done" : "running",
+                 rtl->ended ? "done" : "running", (unsigned long long)rtl->end, twin->ended ? "done" : "running",
                  (unsigned long long)twin->end);
 }
 
@@ -118,7 +123,7 @@ static harness_verdict run(side *sides[2], const harness_options *options, harne
             harness_verdict verdict = sides[i] ? watch(sides[i], &moved[i], options, result) : HARNESS_OK;
             if (verdict != HARNESS_OK) return result->mismatches ? HARNESS_MISMATCH : verdict;
         }
-        bool differ = sides[0] && sides[1] && (sides[0]->done != sides[1]->done || sides[0]->end != sides[1]->end);
+        bool differ = sides[0] && sides[1] && (sides[0]->ended != sides[1]->ended || sides[0]->end != sides[1]->end);
         if (first->done || differ) break;
     }
     if (sides[0] && sides[1]) compare_results(sides[0], sides[1], result);
@@ -149,6 +154,7 @@ harness_verdict harness_run(const harness_job *job, const harness_options *optio
         result->verdict = HARNESS_NO_MEMORY;
         snprintf(result->text, sizeof result->text, "no memory for the chip");
     }
+    if (sides[1]) result->model_cycles = sides[1]->end;
     if (sides[0]) result->seconds_rtl = sides[0]->seconds;
     if (sides[1]) result->seconds_twin = sides[1]->seconds;
     for (int i = 0; i < 2; i++) side_free(sides[i]);

@@ -1,4 +1,4 @@
-// Runs a set of tile programs on the chip's RTL, its twin or both, from reset to done, and compares everything.
+// Runs programs of all tiles on the chip's RTL, its twin or both, from reset to done, and compares everything.
 // Both backends run side by side, window by window, each with an HBM model of its own.
 #ifndef TB_HARNESS_H
 #define TB_HARNESS_H
@@ -23,13 +23,19 @@ typedef struct {
 typedef struct {
     const instr_t *instrs[CHIP_TILES]; // program of tile t, without or with its END (END is added); NULL where none
     size_t num_instrs[CHIP_TILES];     // at most CFG_IMEM_ROWS - 1
+} harness_program;
+
+// Programs run one after the other without reset between them; loading them takes no cycles.
+typedef struct {
+    const harness_program *programs;
+    size_t num_programs;
     const harness_region *images;      // HBM contents before the start; all other rows are 0
     size_t num_images;
     const harness_region *results;     // compared bit by bit and copied out after the end
     size_t num_results;
 } harness_job;
 
-// Activity of one window; the last one of a run may be shorter than CFG_WINDOW cycles.
+// Activity of one window; the last one of a program may be shorter than CFG_WINDOW cycles.
 typedef struct {
     uint64_t begin;   // first cycle
     uint32_t cycles;
@@ -40,6 +46,7 @@ typedef struct {
     harness_backend backend;
     uint32_t seed;         // of the RTL's random initial values; 0: everything starts from zero
     const char *wave;      // FST file of the RTL, or NULL
+    uint64_t wave_cycles;  // dumped at most, from reset on; 0: all
     uint64_t max_cycles;   // 0: no limit
     uint64_t stall_cycles; // cycles without any progress that count as a deadlock; 0: a default above every latency
     // Called after each window (of the RTL where it runs, otherwise of the twin), in order; may be NULL. Fills in the
@@ -60,7 +67,8 @@ typedef enum {
 
 typedef struct {
     harness_verdict verdict;
-    uint64_t cycles;       // from the start to done
+    uint64_t cycles;       // from the start to done, summed over the programs
+    uint64_t model_cycles; // the same by the twin, 0 where it did not run
     uint64_t counters[CHIP_TILES][NUM_EVENTS]; // of the whole run (of the RTL where it runs)
     uint64_t mismatches;   // result words, counters and cycle counts that differ between the backends
     uint64_t rows_compared; // result rows compared between the backends

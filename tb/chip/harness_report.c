@@ -62,12 +62,12 @@ void report_counter(const side *got, const side *want, int tile, int event, char
 }
 
 // Index of the STORE of a tile that writes row `row` of an HBM port, -1 for none.
-static int find_store(const harness_job *job, node_t src, int port, uint32_t row) {
+static int find_store(const harness_program *program, node_t src, int port, uint32_t row) {
     int t = src.y * CFG_TILES_X + src.x;
-    if (t >= CHIP_TILES || !job->instrs[t]) return -1;
+    if (t >= CHIP_TILES || !program->instrs[t]) return -1;
     uint8_t to = port < CFG_TILES_Y ? TO_WEST : TO_EAST;
-    for (size_t i = 0; i < job->num_instrs[t]; i++) {
-        const instr_t *instr = &job->instrs[t][i];
+    for (size_t i = 0; i < program->num_instrs[t]; i++) {
+        const instr_t *instr = &program->instrs[t][i];
         if (instr->op == OP_STORE && instr->to == to && instr->rect.y0 == port % CFG_TILES_Y &&
             row >= instr->hbm_addr && row - instr->hbm_addr < instr->rows)
             return (int)i;
@@ -82,8 +82,9 @@ void report_word(side *got, side *want, size_t region, uint32_t i, int word, cha
     snprintf(text, size, "result %s, element %llu (port %d, row %u, word %d): ", r->name ? r->name : "region",
              (unsigned long long)i * 8 + (unsigned)word, r->port, r->row + i, word);
     if (write.cycle)
-        add(text, size, "tile (%d,%d), instruction %d (STORE), cycle %llu: ", write.src.x, write.src.y,
-            find_store(want->job, write.src, r->port, r->row + i), (unsigned long long)write.cycle);
+        add(text, size, "tile (%d,%d), program %zu, instruction %d (STORE), cycle %llu: ", write.src.x, write.src.y,
+            write.program, find_store(&want->job->programs[write.program], write.src, r->port, r->row + i),
+            (unsigned long long)write.cycle);
     else add(text, size, "never written: ");
     add(text, size, "got %08x (rtl), want %08x (twin)", (uint32_t)(a.w[word / 2] >> 32 * (word % 2)),
         (uint32_t)(b.w[word / 2] >> 32 * (word % 2)));

@@ -16,12 +16,13 @@ static void load_instr(side *s, int tile, size_t addr, const instr_t *instr) {
     else chip_load(s->twin, tile, (int)addr, &row);
 }
 
-static void load_programs(side *s) {
+static void load_program(side *s) {
     static const instr_t end = {.op = OP_END, .engine = ENG_SEQ};
+    const harness_program *p = &s->job->programs[s->program];
     for (int t = 0; t < CHIP_TILES; t++) {
-        size_t count = s->job->instrs[t] ? s->job->num_instrs[t] : 0;
-        for (size_t i = 0; i < count; i++) load_instr(s, t, i, &s->job->instrs[t][i]);
-        if (!count || s->job->instrs[t][count - 1].op != OP_END) load_instr(s, t, count, &end);
+        size_t count = p->instrs[t] ? p->num_instrs[t] : 0;
+        for (size_t i = 0; i < count; i++) load_instr(s, t, i, &p->instrs[t][i]);
+        if (!count || p->instrs[t][count - 1].op != OP_END) load_instr(s, t, count, &end);
     }
 }
 
@@ -29,6 +30,7 @@ static bool make_hbm(side *s) {
     hbm_init(&s->mem);
     for (size_t r = 0; r < s->job->num_images; r++) {
         const harness_region *image = &s->job->images[r];
+        if (!image->rows) continue;
         row_t *to = hbm_rows(&s->mem, image->port, image->row, image->rows);
         if (!to) return false;
         memcpy(to, image->data, image->rows * sizeof *to);
@@ -48,13 +50,12 @@ side *side_new(const harness_job *job, const harness_options *options, bool rtl)
     if (!s) return NULL;
     s->rtl = rtl;
     s->job = job;
-    if (rtl) s->dut = chip_dut_new(&(dut_options){.seed = options->seed, .wave = options->wave});
+    if (rtl) s->dut = chip_dut_new(&(dut_options){.seed = options->seed, .wave = options->wave, .wave_cycles = options->wave_cycles});
     else s->twin = chip_new();
     if ((rtl ? s->dut == NULL : s->twin == NULL) || !make_hbm(s)) {
         side_free(s);
         return NULL;
     }
-    load_programs(s);
     return s;
 }
 
@@ -73,7 +74,7 @@ static void note_write(side *s, int port, const flit_t *flit) {
     for (size_t r = 0; r < s->job->num_results; r++) {
         const harness_region *region = &s->job->results[r];
         if (region->port == port && flit->addr >= region->row && flit->addr - region->row < region->rows)
-            s->writes[r][flit->addr - region->row] = (side_write){s->cycle, flit->src};
+            s->writes[r][flit->addr - region->row] = (side_write){s->first + s->cycle, flit->src, s->program};
     }
 }
 
@@ -83,8 +84,8 @@ static bool side_cycle(side *s, bool snapshot) {
     if (s->rtl) chip_dut_peek(s->dut, &s->out);
     else chip_peek(s->twin, &s->out);
     s->error |= s->out.error;
-    if (s->cycle > 0 && s->out.done && !s->done) {
-        s->done = true;
+    if (s->cycle > 0 && s->out.done && !s->ended) {
+        s->ended = true;
         return false;
     }
     for (int p = 0; p < CHIP_PORTS; p++) hbm_peek(&s->mem, p, &in.link[p], &in.credit[p]);
@@ -113,24 +114,39 @@ static void read_counters(side *s) {
     }
 }
 
-// The snapshot of cycle 0 is the base; that of cycle n W ends a window, and that of the first idle cycle the run.
+// Loads the program and runs its cycle 0, whose snapshot is what its counts start from.
+static void begin_program(side *s) {
+    load_program(s);
+    s->ended = false;
+    s->cycle = 0;
+    side_cycle(s, true);
+    s->cycle++;
+    for (int t = 0; t < CHIP_TILES; t++) {
+        uint64_t now[NUM_EVENTS];
+        if (s->rtl) chip_dut_counters(s->dut, t, now);
+        else chip_counters(s->twin, t, now);
+        for (int e = 0; e < NUM_EVENTS; e++) s->base[t][e] = now[e] - s->total[t][e];
+    }
+}
+
+// The snapshot of cycle n W of a program ends a window, and that of its first idle cycle the program.
 void side_window(side *s) {
     double before = cpu_seconds();
-    if (s->cycle == 0) {
-        side_cycle(s, true);
-        s->cycle++;
-        read_counters(s);
-        memcpy(s->base, s->total, sizeof s->base);
-        memset(s->total, 0, sizeof s->total);
+    if (s->ended) {
+        s->first = s->end;
+        s->program++;
+        s->cycle = 0;
     }
-    s->begin = s->cycle - 1;
+    if (s->cycle == 0) begin_program(s);
+    s->begin = s->first + s->cycle - 1;
     bool boundary = false;
-    while (!s->done && !boundary) {
+    while (!s->ended && !boundary) {
         boundary = s->cycle % CFG_WINDOW == 0;
         if (side_cycle(s, boundary)) s->cycle++;
         else side_cycle(s, true);
     }
-    s->end = s->done ? s->cycle : s->cycle - 1;
+    s->end = s->first + (s->ended ? s->cycle : s->cycle - 1);
+    s->done = s->ended && s->program + 1 == s->job->num_programs;
     read_counters(s);
     s->seconds += cpu_seconds() - before;
 }

@@ -9,6 +9,7 @@
 typedef struct {
     uint64_t cycle; // 0: never
     node_t src;     // tile
+    size_t program;
 } side_write;
 
 typedef struct {
@@ -19,12 +20,15 @@ typedef struct {
     const harness_job *job;
     side_write **writes; // [num_results][rows]
     chip_out out;        // of the cycle last stepped
-    uint64_t cycle;      // cycles since the start
-    uint64_t begin, end; // of the last window: cycles begin..end - 1
-    bool done, error;
+    size_t program;      // that runs
+    uint64_t first;      // cycles of the programs before it
+    uint64_t cycle;      // cycles since its start
+    uint64_t begin, end; // of the last window: cycles begin..end - 1 of the run
+    bool ended;          // the program has, in the last window
+    bool done, error;    // done: the last program has ended
     double seconds;                         // thread CPU time spent in side_window
-    uint64_t base[CHIP_TILES][NUM_EVENTS];  // counters at the start of the run
-    uint64_t total[CHIP_TILES][NUM_EVENTS]; // counters since then, up to the end of the last window
+    uint64_t base[CHIP_TILES][NUM_EVENTS];  // counters at the start of the program, less total
+    uint64_t total[CHIP_TILES][NUM_EVENTS]; // counts of the run up to the end of the last window
     uint64_t last[CHIP_TILES][NUM_EVENTS];  // increments of the last window
 } side;
 

@@ -9,6 +9,7 @@ extern "C" {
 typedef struct {
     uint32_t seed;    // of the random initial values; 0 starts everything from zero
     const char *wave; // FST file to write, or NULL
+    uint64_t wave_cycles; // dumped at most; 0: all
 } dut_options;
 
 #ifdef __cplusplus

@@ -17,6 +17,7 @@ struct tile_dut {
     VerilatedContext context;
     std::vector<Vtile *> tops;
     VerilatedFstC *wave = nullptr;
+    uint64_t wave_end = UINT64_MAX; // time of the last dump
     tile_dut *next = nullptr; // of the list of open waves
 };
 
@@ -51,6 +52,7 @@ void open_wave(tile_dut *d, const char *path) {
 }
 
 void tick(tile_dut *d) {
+    if (d->wave && d->context.time() > d->wave_end) close_wave(d);
     for (int level = 1; level >= 0; level--) {
         for (Vtile *top : d->tops) {
             top->clk_i = static_cast<uint8_t>(level);
@@ -86,6 +88,7 @@ tile_dut *tile_dut_new(const dut_options *options, const node_t *here, int count
         clear_inputs(t);
         t->here_i = static_cast<uint16_t>(here[i].x << 5 | here[i].y);
     }
+    if (options && options->wave && options->wave_cycles) d->wave_end = 2 * options->wave_cycles;
     if (options && options->wave) open_wave(d, options->wave);
     for (int i = 0; i < 2; i++) tick(d);
     for (Vtile *t : d->tops) t->rst_ni = 1;

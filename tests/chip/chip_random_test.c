@@ -12,6 +12,7 @@ enum { HBM_RESULTS = 4096 }; // tile t of a port's mesh row stores from here on
 typedef struct {
     rng_t rng;
     instr_t instrs[CHIP_TILES][MAX_INSTRS];
+    harness_program program;
     harness_job job;
     harness_region images[CHIP_PORTS], results[CHIP_PORTS];
     row_t data[SRAM_ROWS];
@@ -24,7 +25,7 @@ static int below(random_plan *p, int n) {
 }
 
 static void emit(random_plan *p, int tile, instr_t instr) {
-    if (p->job.num_instrs[tile] < MAX_INSTRS) p->instrs[tile][p->job.num_instrs[tile]++] = instr;
+    if (p->program.num_instrs[tile] < MAX_INSTRS) p->instrs[tile][p->program.num_instrs[tile]++] = instr;
 }
 
 // What follows in engine `to` waits for what precedes in engine `from`. Each pair has a semaphore of its own.
@@ -129,9 +130,9 @@ static random_plan *random_plan_new(uint64_t seed, int steps) {
                                             .rows = CFG_TILES_X * STORES * RESULT_ROWS,
                                             .result = p->out[port]};
     }
-    p->job = (harness_job){.images = p->images, .num_images = CHIP_PORTS, .results = p->results, .num_results = CHIP_PORTS};
+    p->job = (harness_job){.programs = &p->program, .num_programs = 1, .images = p->images, .num_images = CHIP_PORTS, .results = p->results, .num_results = CHIP_PORTS};
     for (int t = 0; t < CHIP_TILES; t++) {
-        p->job.instrs[t] = p->instrs[t];
+        p->program.instrs[t] = p->instrs[t];
         instr_t load = hbm_access(p, t, OP_LOAD, SRAM_ROWS - 1);
         load.rows = SRAM_ROWS;
         load.hbm_addr = 0;

@@ -11,13 +11,16 @@ enum { ADDR_A = 0, ADDR_AS = 300, ADDR_W = 512, ADDR_WS = 900, ADDR_C = 1024 }; 
 
 typedef struct {
     instr_t instrs[CHIP_TILES][MAX_INSTRS];
+    harness_program program;
     harness_job job;
     harness_region images[64], results[64];
 } plan;
 
 static plan *plan_new(void) {
     plan *p = calloc(1, sizeof *p);
-    for (int t = 0; t < CHIP_TILES; t++) p->job.instrs[t] = p->instrs[t];
+    for (int t = 0; t < CHIP_TILES; t++) p->program.instrs[t] = p->instrs[t];
+    p->job.programs = &p->program;
+    p->job.num_programs = 1;
     p->job.images = p->images;
     p->job.results = p->results;
     return p;
@@ -29,8 +32,8 @@ static void emit(plan *p, int tile, instr_t instr) {
         [OP_STORE] = ENG_MOVE, [OP_SEND] = ENG_SEND,     [OP_MULTICAST] = ENG_SEND, [OP_REDUCE] = ENG_SEND,
         [OP_RECEIVE] = ENG_RECV};
     if (instr.op != OP_WAIT && instr.op != OP_SIGNAL) instr.engine = engine_of[instr.op];
-    cr_assert_lt(p->job.num_instrs[tile], MAX_INSTRS);
-    p->instrs[tile][p->job.num_instrs[tile]++] = instr;
+    cr_assert_lt(p->program.num_instrs[tile], MAX_INSTRS);
+    p->instrs[tile][p->program.num_instrs[tile]++] = instr;
 }
 
 static void wait_for(plan *p, int tile, engine_id engine, int sem, int count) {

@@ -13,10 +13,11 @@ static const instr_t wait_never = {.op = OP_WAIT, .engine = ENG_SEND, .sem = 5, 
 
 // A WAIT that nobody signals: both backends say DEADLOCK, with tile, unit and semaphore.
 static void expect_deadlock(harness_backend backend) {
-    harness_job job = {0};
+    harness_program program = {0};
+    harness_job job = {.programs = &program, .num_programs = 1};
     static harness_result r;
-    job.instrs[CHIP_TILES - 1] = &wait_never;
-    job.num_instrs[CHIP_TILES - 1] = 1;
+    program.instrs[CHIP_TILES - 1] = &wait_never;
+    program.num_instrs[CHIP_TILES - 1] = 1;
     harness_options options = {.backend = backend, .seed = 1, .stall_cycles = 1000, .max_cycles = 100000};
     cr_assert_eq(harness_run(&job, &options, &r), HARNESS_DEADLOCK, "%s", r.text);
     char tile[64];
@@ -38,7 +39,8 @@ Test(harness, says_timeout_while_something_moves) {
     static instr_t copies[100];
     for (int i = 0; i < 100; i++)
         copies[i] = (instr_t){.op = OP_COPY, .engine = ENG_MOVE, .rows = 100, .addr_a = 0, .addr_c = CFG_BANK_ROWS};
-    harness_job job = {.instrs = {copies}, .num_instrs = {100}};
+    harness_program program = {.instrs = {copies}, .num_instrs = {100}};
+    harness_job job = {.programs = &program, .num_programs = 1};
     static harness_result r;
     harness_options options = {.backend = HARNESS_TWIN, .stall_cycles = 1000, .max_cycles = 2000};
     cr_assert_eq(harness_run(&job, &options, &r), HARNESS_TIMEOUT, "%s", r.text);
@@ -48,11 +50,15 @@ Test(harness, refuses_what_cannot_run) {
     static harness_result r;
     static instr_t many[CFG_IMEM_ROWS];
     harness_options options = {.backend = HARNESS_TWIN};
-    harness_job job = {.instrs = {many}, .num_instrs = {CFG_IMEM_ROWS}};
+    harness_program program = {.instrs = {many}, .num_instrs = {CFG_IMEM_ROWS}};
+    harness_job job = {.programs = &program, .num_programs = 1};
     cr_assert_eq(harness_run(&job, &options, &r), HARNESS_BAD_JOB);
     cr_assert(strstr(r.text, "tile (0,0)"), "%s", r.text);
     harness_region nowhere = {.port = CHIP_PORTS};
-    job = (harness_job){.results = &nowhere, .num_results = 1};
+
+    program.num_instrs[0] = 1;
+    job.results = &nowhere;
+    job.num_results = 1;
     cr_assert_eq(harness_run(&job, &options, &r), HARNESS_BAD_JOB);
     cr_assert(strstr(r.text, "port"), "%s", r.text);
 }
@@ -75,7 +81,8 @@ Test(harness, windows_add_up_to_the_run) {
     static instr_t copies[10];
     for (int i = 0; i < 10; i++)
         copies[i] = (instr_t){.op = OP_COPY, .engine = ENG_MOVE, .rows = 50, .addr_a = 0, .addr_c = CFG_BANK_ROWS};
-    harness_job job = {.instrs = {copies}, .num_instrs = {10}};
+    harness_program program = {.instrs = {copies}, .num_instrs = {10}};
+    harness_job job = {.programs = &program, .num_programs = 1};
     static harness_result r;
     static windows_seen seen;
     harness_options options = {.backend = HARNESS_TWIN, .on_window = add_window, .context = &seen};
@@ -88,7 +95,8 @@ Test(harness, windows_add_up_to_the_run) {
 // An FST is whole although the run ended in a deadlock: it starts and ends as GTKWave expects.
 Test(harness, wave_is_closed_after_a_failure) {
     const char *path = "build/harness_test.fst";
-    harness_job job = {.instrs = {&wait_never}, .num_instrs = {1}};
+    harness_program program = {.instrs = {&wait_never}, .num_instrs = {1}};
+    harness_job job = {.programs = &program, .num_programs = 1};
     static harness_result r;
     harness_options options = {.backend = HARNESS_RTL, .wave = path, .stall_cycles = 300};
     cr_assert_eq(harness_run(&job, &options, &r), HARNESS_DEADLOCK);
