@@ -98,6 +98,9 @@ setup: ## install what is missing (Debian packages, pinned Python packages)
 	@scripts/setup.sh
 doctor: ## list the tools, their versions and what is missing
 	@scripts/setup.sh doctor
+sim: setup ## decode and prefill of GPT-OSS 120B through the RTL: compared, counted, reported, waves saved
+	$(MAKE) -j2 CONFIG=mini $(B)/poblano
+	scripts/sim.sh
 test: setup ## every test
 	$(MAKE) -j2 CONFIG=tiny tests-build
 	$(MAKE) -j2 CONFIG=mini tests-build
