@@ -3,6 +3,9 @@ comma := ,
 CONFIG    ?= mini
 B         ?= build
 G         := $(B)/$(CONFIG)
+# Verilated code: the sanitizers look at our C and C++, not at what Verilator writes
+VB        := $(if $(SANITIZE),build,$(B))
+VG        := $(VB)/$(CONFIG)
 VERILATOR ?= verilator
 SHELL     := /bin/bash
 export CCACHE_NOHASHDIR := 1
@@ -30,27 +33,27 @@ LDLIBS  := -ljansson -lz -llz4 -lm -lpthread
 
 # ---- the tree: rooms and modules are found, not listed
 PKGS_LATE = $(filter-out rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv,$(wildcard rtl/*/*_pkg.sv))
-PKGS    = $(G)/gen/cfg_pkg.sv $(G)/gen/events_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $(PKGS_LATE)
+PKGS    = $(VG)/gen/cfg_pkg.sv $(VG)/gen/events_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $(PKGS_LATE)
 CSIM   := $(filter-out csim/cli/%,$(wildcard csim/*/*.c))
 TESTS  := $(wildcard tests/*/*_test.c)
 stem    = $(patsubst %_test,%,$(basename $(notdir $(1))))
 
 # ---- verilated modules: tb/ROOM/X_dut.cpp wraps top module X; a line "// VERILATOR: ARGS" in it adds arguments
 VFLAGS   = --cc -Wall -Wno-fatal -Wno-UNUSEDPARAM --x-initial unique --x-assign unique -O3 --assert -Irtl/common $(addprefix -y ,$(wildcard rtl/*))
-$(B)/verilated/libverilated.a: ; @mkdir -p $(@D)
+$(VB)/verilated/libverilated.a: ; @mkdir -p $(@D)
 	for f in verilated verilated_fst_c verilated_threads verilated_cov; do \
-	  $(CXX) $(VCXXSTD) -O2 $(MARCH) $(SAN) -DVM_TRACE=1 -DVM_COVERAGE=1 $(VINC) -c $(VROOT)/include/$$f.cpp -o $(@D)/$$f.o || exit 1; done
+	  $(CXX) $(VCXXSTD) -O2 $(MARCH) -DVM_TRACE=1 -DVM_COVERAGE=1 $(VINC) -c $(VROOT)/include/$$f.cpp -o $(@D)/$$f.o || exit 1; done
 	ar rcs $@ $(@D)/*.o
 # What a module is made of is in its dut.d, written by Verilator.
-$(G)/dut/%/dut.a: $(G)/gen/stamp
+$(VG)/dut/%/dut.a: $(VG)/gen/stamp
 	@mkdir -p $(@D)
 	$(VERILATOR) $(VFLAGS) $(VEXTRA) --Mdir $(@D) --top-module $* --prefix V$* \
 	  $(PKGS) $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(wildcard rtl/*/$*.sv)
-	$(MAKE) -s -C $(@D) -f V$*.mk V$*__ALL.a VERILATOR_ROOT=$(VROOT) CXX="$(CXX)" OPT_FAST="-O2 $(MARCH) $(SAN)" OPT_SLOW="-O1 $(SAN)" \
+	$(MAKE) -s -C $(@D) -f V$*.mk V$*__ALL.a VERILATOR_ROOT=$(VROOT) CXX="$(CXX)" OPT_FAST="-O2 $(MARCH)" OPT_SLOW="-O1" \
 	  CFG_CXXFLAGS_STD_NEWEST=$(VCXXSTD) CFG_CXXFLAGS_STD=$(VCXXSTD) CFG_CXXFLAGS_PCH_I=-include
 	@sed 's|^.*[.]cpp.* : |$@: |; s|/[^ ]*verilator_bin[^ ]*||g' $(@D)/V$*__ver.d >$(@D)/dut.d
 	cp $(@D)/V$*__ALL.a $@
-$(G)/gen/stamp: configs/$(CONFIG).cfg configs/events.tbl scripts/gen.py
+$(sort $(VG)/gen/stamp $(G)/gen/stamp): configs/$(CONFIG).cfg configs/events.tbl scripts/gen.py
 	python3 scripts/gen.py configs/$(CONFIG).cfg configs/events.tbl $(@D)
 	@touch $@
 
@@ -61,9 +64,9 @@ $(G)/obj/%.o: %.c $(G)/gen/stamp
 $(G)/libcsim.a: $(patsubst %.c,$(G)/obj/%.o,$(CSIM))
 	@mkdir -p $(@D); rm -f $@; ar rcs $@ $^
 define DUT_RULE
-$(G)/obj/tb/$(1).o: tb/$(1).cpp $(G)/dut/$(patsubst %_dut,%,$(notdir $(1)))/dut.a
+$(G)/obj/tb/$(1).o: tb/$(1).cpp $(VG)/dut/$(patsubst %_dut,%,$(notdir $(1)))/dut.a
 	@mkdir -p $$(@D)
-	$$(CXX) $$(CXXFLAGS) -I$(G)/dut/$(patsubst %_dut,%,$(notdir $(1))) -c $$< -o $$@
+	$$(CXX) $$(CXXFLAGS) -I$(VG)/dut/$(patsubst %_dut,%,$(notdir $(1))) -c $$< -o $$@
 endef
 $(foreach f,$(wildcard tb/*/*_dut.cpp),$(eval $(call DUT_RULE,$(patsubst tb/%.cpp,%,$(f)))))
 TBC := $(wildcard tb/common/*.c)
@@ -73,20 +76,22 @@ $(G)/obj/tb/common/%.o: tb/common/%.cpp $(G)/gen/stamp
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 $(G)/libtb.a: $(patsubst %.c,$(G)/obj/%.o,$(TBC)) $(patsubst %.cpp,$(G)/obj/%.o,$(TBX))
 	@mkdir -p $(@D); rm -f $@; ar rcs $@ $^
+# the command's files; tests of it are linked with all but main, and run it
+CLI := $(patsubst %.c,$(G)/obj/%.o,$(wildcard csim/cli/*.c))
 # tests of the room chip all run whole chips: they get the harness and the Verilated tile
 HARNESS := $(patsubst %.c,$(G)/obj/%.o,$(wildcard tb/chip/*.c))
-CHIP_DUT := $(G)/obj/tb/tile/tile_dut.o $(G)/dut/tile/dut.a
+CHIP_DUT := $(G)/obj/tb/tile/tile_dut.o $(VG)/dut/tile/dut.a
 define TEST_RULE
-$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(filter-out %_test.c,$(wildcard tests/common/*.c))) $(G)/libcsim.a $(G)/libtb.a $(if $(filter tests/chip/%,$(1)),$(HARNESS) $(CHIP_DUT)) $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(G)/dut/$(call stem,$(1))/dut.a) $(B)/verilated/libverilated.a
+$(G)/tests/$(call stem,$(1))_test: $(G)/obj/$(basename $(1)).o $(patsubst %.c,$(G)/obj/%.o,$(filter-out %_test.c,$(wildcard tests/common/*.c))) $(G)/libcsim.a $(G)/libtb.a $(if $(filter tests/chip/% tests/cli/%,$(1)),$(HARNESS) $(CHIP_DUT)) $(if $(filter tests/cli/%,$(1)),$(filter-out %/main.o,$(CLI))) $(if $(wildcard tb/*/$(call stem,$(1))_dut.cpp),$(G)/obj/$(basename $(wildcard tb/*/$(call stem,$(1))_dut.cpp)).o $(VG)/dut/$(call stem,$(1))/dut.a) $(VB)/verilated/libverilated.a
 	@mkdir -p $$(@D)
-	$$(CXX) $$(SAN) -o $$@ $$(filter %.o,$$^) $$(filter %dut.a,$$^) $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a -lcriterion $$(LDLIBS)
+	$$(CXX) $$(SAN) -o $$@ $$(sort $$(filter %.o,$$^)) $$(filter %dut.a,$$^) $(G)/libtb.a $(G)/libcsim.a $(VB)/verilated/libverilated.a -lcriterion $$(LDLIBS)
 endef
 $(foreach t,$(TESTS),$(eval $(call TEST_RULE,$(t))))
+$(patsubst %,$(G)/tests/%_test,$(foreach t,$(filter tests/cli/%,$(TESTS)),$(call stem,$(t)))): | $(G)/poblano
 
 # ---- the command: build/poblano runs the mini chip; --config X runs build/X/poblano
-CLI := $(patsubst %.c,$(G)/obj/%.o,$(wildcard csim/cli/*.c))
-$(G)/poblano: $(CLI) $(HARNESS) $(CHIP_DUT) $(G)/libcsim.a $(G)/libtb.a $(B)/verilated/libverilated.a
-	$(CXX) $(SAN) -o $@ $(filter %.o,$^) $(G)/dut/tile/dut.a $(G)/libtb.a $(G)/libcsim.a $(B)/verilated/libverilated.a $(LDLIBS)
+$(G)/poblano: $(CLI) $(HARNESS) $(CHIP_DUT) $(G)/libcsim.a $(G)/libtb.a $(VB)/verilated/libverilated.a
+	$(CXX) $(SAN) -o $@ $(filter %.o,$^) $(VG)/dut/tile/dut.a $(G)/libtb.a $(G)/libcsim.a $(VB)/verilated/libverilated.a $(LDLIBS)
 $(B)/poblano: $(G)/poblano
 	ln -sfn $(CONFIG)/poblano $@
 
@@ -98,6 +103,8 @@ setup: ## install what is missing (Debian packages, pinned Python packages)
 	@scripts/setup.sh
 doctor: ## list the tools, their versions and what is missing
 	@scripts/setup.sh doctor
+waves: ## opens GTKWave on the last `make sim` with the saved view
+	gtkwave --rcvar 'fontname_signals Monospace 9' $(B)/sim/waves.fst waves/poblano.gtkw
 sim: setup ## decode and prefill of GPT-OSS 120B through the RTL: compared, counted, reported, waves saved
 	$(MAKE) -j2 CONFIG=mini $(B)/poblano
 	scripts/sim.sh
@@ -114,6 +121,7 @@ build/venv-lint/ok: scripts/requirements-lint.txt
 	@touch $@
 verible: setup build/venv-lint/ok $(G)/gen/stamp ## lint by Verible
 	scripts/lint.sh $(CONFIG) verible
+sanitize: export ASAN_OPTIONS = detect_container_overflow=0
 sanitize: setup ## the C rooms' tests under the address and undefined-behaviour sanitizers
 	$(MAKE) -j2 B=build/san SANITIZE=1 CONFIG=tiny tests-build
 	scripts/run_tests.py $(addprefix build/san/tiny/tests/,$(TINY_TESTS))
@@ -128,7 +136,7 @@ format: ## clang-format the C and C++ files
 	clang-format -i csim/*/*.[ch] tb/*/*.h $(wildcard tb/*/*.c) tb/*/*.cpp tests/*/*.[ch]
 t-%: $(G)/tests/%_test ## t-X: build and run one module's tests (CONFIG=tiny|mini)
 	timeout 900 $< --timeout 600
-$(G)/tests/%_bench: $(G)/obj/tests/matmul/%_bench.o $(G)/obj/tb/matmul/%_dut.o $(G)/dut/%/dut.a $(G)/libcsim.a $(B)/verilated/libverilated.a
+$(G)/tests/%_bench: $(G)/obj/tests/matmul/%_bench.o $(G)/obj/tb/matmul/%_dut.o $(VG)/dut/%/dut.a $(G)/libcsim.a $(VB)/verilated/libverilated.a
 	@mkdir -p $(@D)
 	$(CXX) $(SAN) -o $@ $^ $(LDLIBS)
 bench-array: $(G)/tests/matmul_array_bench ## how fast the MAC array simulates on one core
@@ -139,5 +147,5 @@ clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: bench-array mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
+.PHONY: sim waves bench-array mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

@@ -5,7 +5,7 @@ set -euo pipefail
 config=$1; shift
 tools=${*:-verilator}
 gen=build/$config/gen
-late=$(ls rtl/*/*_pkg.sv | grep -v '^rtl/common/' || true)
+late=$(ls rtl/*/*_pkg.sv | grep -v '^rtl/common/' | tr '\n' ' ' || true)
 packages="$gen/cfg_pkg.sv $gen/events_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $late"
 search=$(printf -- '-y %s ' rtl/*)
 count=0
@@ -18,14 +18,14 @@ for tool in $tools; do
         count=$((count + 1))
       done ;;
     yosys)
-      sources=$(ls rtl/*/*.sv | grep -v _pkg.sv)
+      sources=$(ls rtl/*/*.sv | grep -v _pkg.sv | tr '\n' ' ')
       build/venv-lint/bin/python - "$packages $sources" <<'PY'
 import sys
 import pyosys.libyosys as ys
 design = ys.Design()
-ys.run_pass("read_slang --top chip -D SYNTHESIS -I rtl/common " + sys.argv[1], design)
+ys.run_pass("read_slang --keep-hierarchy --top chip -D SYNTHESIS -I rtl/common " + sys.argv[1], design)
 ys.run_pass("hierarchy -check -top chip", design)
-ys.run_pass("proc", design)
+ys.run_pass("proc -noopt", design)
 ys.run_pass("check -assert", design)
 PY
       count=$((count + 1)) ;;

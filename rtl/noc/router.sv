@@ -292,7 +292,7 @@ module router
       credits_q <= '{default: CountBits'(DEPTH)};
       claimed_q <= '{default: '0};
       last_q <= '{default: IdxBits'(Requesters - 1)};
-      last_flit_q <= '{default: '0};
+      last_flit_q <= '{default: flit_t'('0)};
       rest_q <= '0;
       bound_q <= '0;
       ready_q <= 1'b0;

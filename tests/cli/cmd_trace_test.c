@@ -1,9 +1,13 @@
-// The command line is no part of the library that tests link.
-#include "cli/cmd_trace.c"
+#include "cli/cli.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "workload/trace.h"
 
 enum { MAX_ARGS = 20 };
 
