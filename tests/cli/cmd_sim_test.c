@@ -73,6 +73,9 @@ Test(cmd_sim, rtl_and_twin_agree_and_the_report_adds_up, .init = make_trace, .fi
     }
     double total = json_real_value(json_object_get(json_object_get(run, "energy_j"), "total"));
     cr_assert_float_eq(total, pj * 1e-12, 1e-9 * total);
+    json_t *energy_j = json_object_get(run, "energy_j");
+    double hbm_unit = json_real_value(json_object_get(json_object_get(energy_j, "by_unit"), "hbm"));
+    cr_assert_float_eq(hbm_unit, json_real_value(json_object_get(json_object_get(energy_j, "by_class"), "hbm_row")), 1e-18);
     // bytes from HBM: what the kernels plan, no row more
     json_t *bytes = json_object_get(run, "bytes");
     cr_assert_eq(number(bytes, "hbm"), number(bytes, "hbm_planned"));
