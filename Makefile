@@ -121,6 +121,10 @@ build/venv-lint/ok: scripts/requirements-lint.txt
 	@touch $@
 verible: setup build/venv-lint/ok $(G)/gen/stamp ## lint by Verible
 	scripts/lint.sh $(CONFIG) verible
+yosys: setup build/venv-lint/ok ## the whole chip in Yosys: read_slang, check -assert
+	$(MAKE) CONFIG=tiny build/tiny/gen/stamp
+	scripts/lint.sh tiny yosys >build/yosys.log 2>&1 || { grep -i error build/yosys.log; exit 1; }
+	@tail -1 build/yosys.log
 sanitize: export ASAN_OPTIONS = detect_container_overflow=0
 sanitize: setup ## the C rooms' tests under the address and undefined-behaviour sanitizers
 	$(MAKE) -j2 B=build/san SANITIZE=1 CONFIG=tiny tests-build
@@ -141,11 +145,18 @@ $(G)/tests/%_bench: $(G)/obj/tests/matmul/%_bench.o $(G)/obj/tb/matmul/%_dut.o $
 	$(CXX) $(SAN) -o $@ $^ $(LDLIBS)
 bench-array: $(G)/tests/matmul_array_bench ## how fast the MAC array simulates on one core
 	$<
+$(G)/tests/tile_bench: $(G)/obj/tests/tile/tile_bench.o $(CHIP_DUT) $(G)/libcsim.a $(VB)/verilated/libverilated.a
+	@mkdir -p $(@D)
+	$(CXX) $(SAN) -o $@ $^ $(LDLIBS)
+bench: setup bench-array $(G)/tests/tile_bench $(B)/poblano ## simulated speed: array, tile, and a decode trace, RTL against twin in one run
+	$(G)/tests/tile_bench
+	$(B)/poblano trace --model gpt-oss-120b --phase decode --batch 8 --context 1024 --layers 1 --share 0.03 --out $(B)/bench/decode
+	$(B)/poblano sim $(B)/bench/decode --backend all --workers 1 --report $(B)/bench/report | grep -E 'mismatches|RTL'
 mutants: setup ## plant the faults of tests/*/*.mutants one at a time: every one must turn a test red
 	scripts/mutants.py $(STEMS)
 clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: sim waves bench-array mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
+.PHONY: yosys sim waves bench bench-array mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

@@ -58,7 +58,11 @@ Test(chip_wires, every_link_and_credit_goes_where_the_twins_goes) {
         cr_assert(dout.hbm_valid[p] && dout.hbm_data[p] == (uint32_t)out.link[p].flit.data.w[0], "HBM port %d", p);
         cr_assert_eq(dout.hbm_credit[p], out.credit[p], "credit of HBM port %d", p);
     }
-    cr_assert(dout.done && !dout.error);
+    cr_assert(dout.done && !dout.error && out.done && !out.error);
+    tiles[1].done = false;
+    tiles[1].error = true;
+    chip_wires_out(tiles, &out);
+    cr_assert(!out.done && out.error);
     chip_wires_dut_free(d);
 }
 
