@@ -152,11 +152,18 @@ bench: setup bench-array $(G)/tests/tile_bench $(B)/poblano ## simulated speed: 
 	$(G)/tests/tile_bench
 	$(B)/poblano trace --model gpt-oss-120b --phase decode --batch 8 --context 1024 --layers 1 --share 0.03 --out $(B)/bench/decode
 	$(B)/poblano sim $(B)/bench/decode --backend all --workers 1 --report $(B)/bench/report | grep -E 'mismatches|RTL'
+$(G)/tests/mesh_bench: $(G)/obj/tests/noc/mesh_bench.o $(G)/libcsim.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN) -o $@ $^ $(LDLIBS)
+bench-noc: setup $(G)/tests/mesh_bench ## latency and throughput of an 8 x 8 mesh: build/bench/noc.csv and .png
+	@mkdir -p $(B)/bench
+	$(G)/tests/mesh_bench | tee $(B)/bench/noc.csv; exit $${PIPESTATUS[0]}
+	build/venv/bin/python scripts/plot_noc.py $(B)/bench/noc.csv $(B)/bench/noc.png $${POBLANO_SHARED:-../shared}/references/mesh8x8_latency.csv
 mutants: setup ## plant the faults of tests/*/*.mutants one at a time: every one must turn a test red
 	scripts/mutants.py $(STEMS)
 clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: yosys sim waves bench bench-array mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
+.PHONY: yosys sim waves bench bench-array bench-noc mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)
