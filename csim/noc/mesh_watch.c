@@ -57,21 +57,20 @@ static void outside(search *s, int node, int port, const char *what) {
     snprintf(s->text, MESH_WATCH_TEXT, "(%d,%d) %s: %s", node % s->m->nx, node / s->m->nx, PORT_NAMES[port], what);
 }
 
-// What keeps channel vc of an output from a packet: a stuck place, or NOWHERE.
+// What keeps channel vc of an output from a packet of `flits` that holds it (mine) or wants it: a stuck place, or
+// NOWHERE. Behind a stuck buffer credits only fall, so want of them counts even while another packet holds the channel.
 static int channel_blocker(search *s, int node, int out, int vc, int flits, bool mine) {
     const router *r = &s->m->routers[node];
-    if (!mine && r->claimed[out] >> vc & 1) {
-        int b = holder_of(r, out, vc);
-        return b != NOWHERE && s->stuck[place(node, b)] ? place(node, b) : NOWHERE;
-    }
-    if (r->credits[out][vc] >= (mine ? 1 : flits)) return NOWHERE;
     int next = neighbour(s->m, node, out);
-    if (next < 0) {
-        outside(s, node, out, "the sink gives no credits back");
-        return NOWHERE;
+    bool room = r->credits[out][vc] >= flits;
+    if (!room && next < 0) outside(s, node, out, "the sink gives no credits back");
+    if (!room && next >= 0) {
+        int p = place(next, opposite(out) * NOC_NUM_VCS + vc);
+        if (s->stuck[p]) return p;
     }
-    int p = place(next, opposite(out) * NOC_NUM_VCS + vc);
-    return s->stuck[p] ? p : NOWHERE;
+    if (mine || !(r->claimed[out] >> vc & 1)) return NOWHERE;
+    int b = holder_of(r, out, vc);
+    return b != NOWHERE && s->stuck[place(node, b)] ? place(node, b) : NOWHERE;
 }
 
 // What keeps a branch: a packet that holds its channel waits for that one, a head needs any one of its class.

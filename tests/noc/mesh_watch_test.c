@@ -86,6 +86,34 @@ Test(mesh_watch, a_partial_deadlock_is_found_while_others_move) {
     traffic_free(&t);
 }
 
+// Over random mixes of both routings: a cycle is named if and only if the traffic will never drain.
+Test(mesh_watch, a_named_cycle_never_dissolves) {
+    int stuck = 0, drained = 0;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        char text[MESH_WATCH_TEXT];
+        traffic t;
+        traffic_init(&t, 2, 2, seed);
+        t.slow = (int)(seed % 3);
+        for (int i = 0; i < 60; i++) {
+            int n = (int)rng_below(&t.rng, 4), to = rng_below(&t.rng, 8) ? 3 - n : (int)rng_below(&t.rng, 4);
+            int tag = (n == 1 || n == 2) == (rng_below(&t.rng, 8) != 0);
+            traffic_put(&t, n, to_node(to, 2, 1 + (int)rng_below(&t.rng, 8), tag));
+        }
+        bool named = false;
+        for (int cycle = 0; cycle < 2000 && !traffic_empty(&t); cycle++) {
+            traffic_step(&t);
+            bool now = mesh_wait_cycle(&t.net, text);
+            cr_assert(now || !named, "seed %llu: a cycle was named in cycle %d and is gone", (unsigned long long)seed,
+                      cycle);
+            named = now;
+        }
+        cr_assert_eq(named, !traffic_empty(&t), "seed %llu: named %d", (unsigned long long)seed, named);
+        stuck += named;
+        drained += !named;
+    }
+    cr_assert(stuck >= 20 && drained >= 20, "%d stuck, %d drained: the mix shows one side only", stuck, drained);
+}
+
 static void put_pair(traffic *t, int node, int root) {
     flit_t f = packet(FLIT_REDUCE, (rect_t){0, 0, 1, 0}, 8);
     f.root = (node_t){(uint8_t)root, 0};
