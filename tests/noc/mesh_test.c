@@ -1,8 +1,9 @@
-// The mesh as a whole, on the twin that tests/noc/router_test.c holds to the RTL.
+// The mesh as a whole on the twin, and the RTL mesh held to it.
 #include "noc/mesh.h"
 
 #include <criterion/criterion.h>
 
+#include "noc/mesh_dut.h"
 #include "noc/traffic.h"
 
 static rect_t all_of(int nx, int ny) {
@@ -186,4 +187,136 @@ Test(mesh, transpose_at_0_13_reaches_every_flow) {
     double least, got = accepted(8, 8, 130, true, &least);
     fprintf(stderr, "8 x 8 transpose, offered 0.13: accepted %.4f, least %.4f flits/node/cycle\n", got, least);
     cr_assert(got >= 0.127 && least >= 0.12, "accepted %.4f, least %.4f", got, least);
+}
+
+// ---- the RTL: CFG_TILES_X x CFG_TILES_Y routers
+static rect_t random_rect(rng_t *r, int nx, int ny, bool any) {
+    uint8_t x0 = (uint8_t)rng_below(r, (uint64_t)nx), y0 = (uint8_t)rng_below(r, (uint64_t)ny);
+    if (!any) return (rect_t){x0, y0, x0, y0};
+    return (rect_t){x0, y0, (uint8_t)rng_below(r, (uint64_t)nx), (uint8_t)rng_below(r, (uint64_t)ny)}; // may be empty
+}
+
+static flit_t random_flit(rng_t *r, flit_kind kind, rect_t rect) {
+    flit_t f = packet(kind, rect, 1 + (int)rng_below(r, 8));
+    f.addr = (uint32_t)rng_next(r);
+    for (int w = 0; w < 4; w++) f.data.w[w] = rng_next(r) & 0xBFFFFFFFBFFFFFFF; // mostly finite float32
+    return f;
+}
+
+// A unicast, a multicast, a packet to an edge, or a reduction that all tiles of a rectangle issue in one common order.
+static void put_any(traffic *t) {
+    int nx = t->net.nx, ny = t->net.ny, node = (int)rng_below(&t->rng, (uint64_t)(nx * ny));
+    uint64_t kind = rng_below(&t->rng, 10);
+    rect_t r = random_rect(&t->rng, nx, ny, kind < 5);
+    flit_t f = random_flit(&t->rng, kind < 2 ? FLIT_REDUCE : FLIT_WRITE, r);
+    if (kind == 9) {
+        bool west = rng_below(&t->rng, 2);
+        f.to = west ? TO_WEST : TO_EAST;
+        f.rect.x0 = f.rect.x1 = (uint8_t)(west ? 0 : nx - 1);
+    }
+    if (kind >= 2) {
+        traffic_put(t, node, f);
+        return;
+    }
+    if (r.x0 > r.x1 || r.y0 > r.y1) return;
+    f.root = (node_t){(uint8_t)(r.x0 + rng_below(&t->rng, (uint64_t)(r.x1 - r.x0 + 1))), (uint8_t)(node / nx)};
+    for (int y = r.y0; y <= r.y1; y++)
+        for (int x = r.x0; x <= r.x1; x++) {
+            f.data = random_flit(&t->rng, FLIT_REDUCE, r).data;
+            traffic_put(t, y * nx + x, f);
+        }
+}
+
+// What stands at a west or east edge: gives every credit back a cycle later, and sends single flits to random tiles.
+typedef struct {
+    uint8_t credits[NOC_NUM_VCS];
+    credit_t owed;
+} edge;
+
+static void edge_cycle(traffic *t, edge *e, int node, int port, bool sends) {
+    mesh *m = &t->net;
+    m->credit_in[node][port] = e->owed;
+    e->owed = m->out[node][port].valid ? (credit_t)(1 << m->out[node][port].vc) : 0;
+    int vc = (int)rng_below(&t->rng, NOC_DATA_VCS);
+    link_t *link = &m->in[node][port];
+    link->valid = sends && e->credits[vc] && rng_below(&t->rng, 4) == 0;
+    for (int v = 0; v < NOC_NUM_VCS; v++)
+        e->credits[v] = (uint8_t)(e->credits[v] + (m->credit_out[node][port] >> v & 1));
+    if (!link->valid) return;
+    e->credits[vc]--;
+    link->vc = (uint8_t)vc;
+    link->flit = random_flit(&t->rng, FLIT_LOAD_DATA, random_rect(&t->rng, m->nx, m->ny, false));
+    link->flit.len_m1 = 0;
+    link->flit.head = link->flit.tail = true;
+}
+
+static void same_port(int cycle, int n, int p, const link_t *got, const link_t *want, credit_t got_c, credit_t want_c) {
+    cr_assert(got->valid == want->valid && got_c == want_c,
+              "cycle %d, node %d port %d: got valid %d credits %x, want %d %x", cycle, n, p, got->valid, got_c,
+              want->valid, want_c);
+    if (!want->valid) return;
+    const flit_t *g = &got->flit, *w = &want->flit;
+    cr_assert(got->vc == want->vc && g->head == w->head && g->tail == w->tail && g->kind == w->kind && g->to == w->to &&
+                  g->addr == w->addr && !memcmp(&g->rect, &w->rect, sizeof g->rect) &&
+                  !memcmp(&g->data, &w->data, sizeof g->data),
+              "cycle %d, node %d port %d: got channel %d addr %x, want %d %x", cycle, n, p, got->vc, g->addr, want->vc,
+              w->addr);
+}
+
+static int rtl_step(traffic *t, mesh_dut *dut, int cycle) {
+    static link_t got[MESH_NODES][NOC_PORTS];
+    credit_t got_credit[MESH_NODES][NOC_PORTS];
+    bool busy[MESH_NODES], want_busy[MESH_NODES];
+    router_events ev[MESH_NODES];
+    mesh *m = &t->net;
+    int flits = 0;
+    for (int n = 0; n < MESH_NODES; n++) want_busy[n] = router_busy(&m->routers[n]);
+    traffic_step(t); // in and credit_in stay filled, out and credit_out are this cycle's
+    mesh_dut_step(dut, m->in, m->credit_in, got, got_credit, busy, ev);
+    for (int n = 0; n < MESH_NODES; n++) {
+        for (int p = 0; p < NOC_PORTS; p++) {
+            bool shown =
+                p == NOC_LOCAL || (p == NOC_WEST && n % m->nx == 0) || (p == NOC_EAST && n % m->nx == m->nx - 1);
+            if (!shown) continue;
+            same_port(cycle, n, p, &got[n][p], &m->out[n][p], got_credit[n][p], m->credit_out[n][p]);
+            flits += p != NOC_LOCAL && got[n][p].valid;
+        }
+        cr_assert(busy[n] == want_busy[n] && !memcmp(&ev[n], &m->events[n], sizeof ev[n]),
+                  "cycle %d, node %d: busy %d or events differ", cycle, n, busy[n]);
+    }
+    return flits;
+}
+
+// Every kind of traffic, back-pressure of the sinks, and traffic in and out at the edges: the whole mesh in lock-step.
+Test(mesh, rtl_equals_the_twin) {
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        enum { RUN = 6000, ALL = 12000 };
+        traffic t;
+        traffic_init(&t, CFG_TILES_X, CFG_TILES_Y, seed);
+        mesh_dut *dut = mesh_dut_new(&(dut_options){.seed = seed});
+        edge edges[MESH_NODES][NOC_PORTS];
+        memset(edges, 0, sizeof edges);
+        for (int n = 0; n < MESH_NODES; n++)
+            for (int p = 0; p < NOC_PORTS; p++) memset(edges[n][p].credits, CFG_NOC_DEPTH, NOC_NUM_VCS);
+        int out = 0;
+        uint64_t sums = 0;
+        for (int cycle = 0; cycle < ALL; cycle++) {
+            t.slow = cycle < RUN ? cycle / 1000 % 3 : 0;
+            if (cycle < RUN && rng_below(&t.rng, 4) == 0) put_any(&t);
+            mesh_peek(&t.net);
+            for (int y = 0; y < CFG_TILES_Y; y++) {
+                int west = y * CFG_TILES_X, east = west + CFG_TILES_X - 1;
+                edge_cycle(&t, &edges[west][NOC_WEST], west, NOC_WEST, cycle < RUN);
+                edge_cycle(&t, &edges[east][NOC_EAST], east, NOC_EAST, cycle < RUN);
+            }
+            out += rtl_step(&t, dut, cycle);
+            for (int n = 0; n < MESH_NODES; n++) sums += t.net.events[n].reduce_adds;
+        }
+        cr_assert(traffic_empty(&t), "seed %u: the mesh does not drain", seed);
+        cr_assert(out > 100 && sums > 1000, "seed %u: %d flits to the edges, %llu additions", seed, out,
+                  (unsigned long long)sums);
+        cr_assert_eq(mesh_dut_errors(dut), 0);
+        mesh_dut_free(dut);
+        traffic_free(&t);
+    }
 }
