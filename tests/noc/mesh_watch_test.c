@@ -110,6 +110,7 @@ Test(mesh_watch, a_named_cycle_never_dissolves) {
         cr_assert_eq(named, !traffic_empty(&t), "seed %llu: named %d", (unsigned long long)seed, named);
         stuck += named;
         drained += !named;
+        traffic_free(&t);
     }
     cr_assert(stuck >= 20 && drained >= 20, "%d stuck, %d drained: the mix shows one side only", stuck, drained);
 }
