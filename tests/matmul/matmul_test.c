@@ -141,6 +141,8 @@ static void at_least(const instr_t *job, int n, double share, const char *name) 
 Test(matmul, prefill_keeps_every_mac_busy) {
     instr_t job = mm(ROWS, 512, 2880, FMT_E4M3, FMT_E2M1, SCALE_E8M0, SCALE_E8M0, 0);
     at_least(&job, 2, 0.999, "(ROWS, 512, 2880) E4M3 x E2M1, twice");
+    job = mm(ROWS, 4096, 2880, FMT_E4M3, FMT_E4M3, SCALE_E8M0, SCALE_E8M0, 0);
+    at_least(&job, 1, 0.999, "(ROWS, 4096, 2880) E4M3");
 }
 
 Test(matmul, small_batches_wait_only_for_the_weight_port) {
