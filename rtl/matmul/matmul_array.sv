@@ -71,9 +71,42 @@ module matmul_array
     return Align < 28 || fmt == isa_pkg::FMT_E5M2 || fmt == isa_pkg::FMT_BF16;
   endfunction
 
+  // An element in the form the multipliers take: sig * 2^(least_exp(fmt) + sh). sig has 9 bits; their sign extension and
+  // the zeros fill words, so that simulation takes them whole; synthesis merges and drops them.
+  typedef struct packed {
+    logic signed [15:0] sig;
+    logic [5:0]         zero;
+    logic               is_nan;
+    logic               is_inf;
+    logic [7:0]         sh;
+  } operand_t;
+  typedef operand_t [BLOCK-1:0] vector_t;
+
+  function automatic operand_t operand(isa_pkg::fmt_t fmt, logic [15:0] code);
+    elem_t e;
+    e = decode(fmt, code);
+    return '{sig: e.sign ? -16'(e.mag) : 16'(e.mag), zero: '0, is_nan: e.is_nan, is_inf: e.is_inf,
+             sh: 8'(e.exp - least_exp(fmt))};
+  endfunction
+
+  function automatic logic any_odd(vector_t v);
+    any_odd = 1'b0;
+    for (int k = 0; k < BLOCK; k++) any_odd |= v[k].is_nan | v[k].is_inf;
+  endfunction
+
+  // {NaN, +infinity, -infinity} as one product gives it
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic [2:0] special(operand_t a, operand_t w);
+    if (a.is_nan || w.is_nan || (a.is_inf && !w.is_inf && w.sig == 0) || (w.is_inf && !a.is_inf && a.sig == 0))
+      return 3'b100;
+    if (a.is_inf || w.is_inf) return a.sig[15] == w.sig[15] ? 3'b010 : 3'b001;
+    return 3'b000;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
   // ---- weights, decoded when they are loaded
-  typedef elem_t [BLOCK-1:0] vector_t;
   vector_t                w_q     [2*Cols];  // {bank, column}
+  logic [2*Cols-1:0]      w_odd_q;           // a NaN or an infinity among them
   isa_pkg::fmt_t          w_fmt_q [2];
   isa_pkg::scale_t        ws_fmt_q[2];
   logic [Cols-1:0][15:0]  ws_q    [2];
@@ -87,11 +120,11 @@ module matmul_array
       for (int k = 0; k < BLOCK; k++) begin
         unique case (wl_fmt_i)
           isa_pkg::FMT_E2M1, isa_pkg::FMT_INT4: begin
-            load_lo[k] = decode(wl_fmt_i, {12'd0, wl_data_i[4*k+:4]});
-            load_hi[k] = decode(wl_fmt_i, {12'd0, wl_data_i[128+4*k+:4]});
+            load_lo[k] = operand(wl_fmt_i, {12'd0, wl_data_i[4*k+:4]});
+            load_hi[k] = operand(wl_fmt_i, {12'd0, wl_data_i[128+4*k+:4]});
           end
-          isa_pkg::FMT_BF16: load_lo[k] = decode(wl_fmt_i, wl_data_i[16*(k%16)+:16]);
-          default:           load_lo[k] = decode(wl_fmt_i, {8'd0, wl_data_i[8*k+:8]});
+          isa_pkg::FMT_BF16: load_lo[k] = operand(wl_fmt_i, wl_data_i[16*(k%16)+:16]);
+          default:           load_lo[k] = operand(wl_fmt_i, {8'd0, wl_data_i[8*k+:8]});
         endcase
       end
     end
@@ -106,11 +139,18 @@ module matmul_array
       if (wl_fmt_i == isa_pkg::FMT_E2M1 || wl_fmt_i == isa_pkg::FMT_INT4) begin
         w_q[{wl_bank_i, wl_row_i[LoadBits-3:0], 1'b0}] <= load_lo;
         w_q[{wl_bank_i, wl_row_i[LoadBits-3:0], 1'b1}] <= load_hi;
+        w_odd_q[{wl_bank_i, wl_row_i[LoadBits-3:0], 1'b0}+:2] <= 2'b00;
       end else if (wl_fmt_i == isa_pkg::FMT_BF16) begin
-        if (wl_row_i[0]) w_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}][BLOCK-1:16] <= load_lo[BLOCK-1:16];
-        else w_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}][15:0] <= load_lo[15:0];
+        if (wl_row_i[0]) begin
+          w_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}][BLOCK-1:16] <= load_lo[BLOCK-1:16];
+          w_odd_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}] <= w_odd_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}] | any_odd(load_lo);
+        end else begin
+          w_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}][15:0] <= load_lo[15:0];
+          w_odd_q[{wl_bank_i, wl_row_i[LoadBits-1:1]}] <= any_odd(load_lo);
+        end
       end else begin
         w_q[{wl_bank_i, wl_row_i[LoadBits-2:0]}] <= load_lo;
+        w_odd_q[{wl_bank_i, wl_row_i[LoadBits-2:0]}] <= any_odd(load_lo);
       end
     end
     if (ws_valid_i) begin
@@ -122,6 +162,7 @@ module matmul_array
   // ---- stage 0: the operand register
   slot_t           s0_q;
   vector_t         a_d, a_q;
+  logic            a_odd_q;
   isa_pkg::fmt_t   s0_fmt_q;
   logic            s0_wbank_q;
   elem_t           s0_scale_q;
@@ -144,9 +185,9 @@ module matmul_array
     if (row_valid_i) begin
       for (int k = 0; k < BLOCK; k++) begin
         unique case (row_fmt_i)
-          isa_pkg::FMT_E2M1, isa_pkg::FMT_INT4: a_d[k] = decode(row_fmt_i, {12'd0, row_data_i[4*k+:4]});
-          isa_pkg::FMT_BF16: a_d[k] = decode(row_fmt_i, row_data_i[16*k+:16]);
-          default: a_d[k] = decode(row_fmt_i, {8'd0, row_data_i[8*k+:8]});
+          isa_pkg::FMT_E2M1, isa_pkg::FMT_INT4: a_d[k] = operand(row_fmt_i, {12'd0, row_data_i[4*k+:4]});
+          isa_pkg::FMT_BF16: a_d[k] = operand(row_fmt_i, row_data_i[16*k+:16]);
+          default: a_d[k] = operand(row_fmt_i, {8'd0, row_data_i[8*k+:8]});
         endcase
       end
     end
@@ -169,6 +210,7 @@ module matmul_array
         s0_wbank_q <= row_wbank_i;
         s0_scale_q <= decode_scale(row_scale_fmt_i, {8'd0, row_scale_i});
         a_q        <= a_d;
+        a_odd_q    <= any_odd(a_d);
       end
     end
   end
@@ -188,19 +230,20 @@ module matmul_array
   logic wide;
   assign wide = is_wide(s0_fmt_q) || is_wide(w_fmt_q[s0_wbank_q]);
 
+  // 64 and 32 bits wide, so that simulation need not cut them; 56 and 18 count
   vector_t            w;
-  logic signed [55:0] sum, term;
-  logic signed [10:0] exp, least, shift;
-  logic               odd;  // a NaN or an infinity among the operands
+  logic signed [63:0] sum, term;
+  logic signed [31:0] product;
+  logic [8:0]         top;      // of a column: the largest shift of a product that is not zero
+  logic signed [10:0] shift;
 
   always_comb begin
     w = '0;
     sum = '0;
     term = '0;
-    exp = '0;
+    product = '0;
+    top = '0;
     shift = '0;
-    odd = '0;
-    least = 11'(least_exp(s0_fmt_q)) + 11'(least_exp(w_fmt_q[s0_wbank_q]));
     for (int c = 0; c < Cols; c++) begin
       s1_sum_d[c]  = '0;
       s1_exp_d[c]  = '0;
@@ -208,28 +251,28 @@ module matmul_array
       if (s0_q.valid) begin
         w = w_q[{s0_wbank_q, ColBits'(c)}];
         sum = '0;
-        odd = 1'b0;
-        for (int k = 0; k < BLOCK; k++) odd |= a_q[k].is_nan | a_q[k].is_inf | w[k].is_nan | w[k].is_inf;
-        if (odd) for (int k = 0; k < BLOCK; k++) s1_spec_d[c] |= special(a_q[k], w[k]);
+        s1_exp_d[c] = 11'(least_exp(s0_fmt_q)) + 11'(least_exp(w_fmt_q[s0_wbank_q]));
+        if (a_odd_q || w_odd_q[{s0_wbank_q, ColBits'(c)}])
+          for (int k = 0; k < BLOCK; k++) s1_spec_d[c] |= special(a_q[k], w[k]);
         if (wide) begin
           // one shift left by up to ALIGN_BITS + 16 and the low 16 bits dropped: what lies below the cut is gone
-          exp = -11'sd400;
-          for (int k = 0; k < BLOCK; k++) exp = larger_exp(exp, a_q[k], w[k]);
-          exp = exp - 11'(Align);
+          top = '0;
+          for (int k = 0; k < BLOCK; k++)
+            if (a_q[k].sig != 0 && w[k].sig != 0 && 9'(a_q[k].sh) + 9'(w[k].sh) > top) top = 9'(a_q[k].sh) + 9'(w[k].sh);
           for (int k = 0; k < BLOCK; k++) begin
-            shift = exp_of(a_q[k].exp, w[k].exp) - exp + 11'sd16;
-            term = 56'((64'(16'(a_q[k].mag) * 16'(w[k].mag)) << shift[5:0]) >> 16);
-            if (shift > 0) sum = a_q[k].sign != w[k].sign ? sum - term : sum + term;
+            product = 32'(a_q[k].sig) * 32'(w[k].sig);
+            shift = 11'(a_q[k].sh) + 11'(w[k].sh) - 11'(top) + 11'(Align + 16);
+            term = 64'((product < 0 ? -64'(product) : 64'(product)) << shift[5:0]) >> 16;
+            if (shift > 0) sum = product < 0 ? sum - term : sum + term;
           end
+          s1_exp_d[c] = s1_exp_d[c] + 11'(top) - 11'(Align);
         end else begin
-          exp = least;
           for (int k = 0; k < BLOCK; k++) begin
-            term = 56'(16'(a_q[k].mag) * 16'(w[k].mag)) << 5'(exp_of(a_q[k].exp, w[k].exp) - least);
-            sum = a_q[k].sign != w[k].sign ? sum - term : sum + term;
+            product = 32'(a_q[k].sig) * 32'(w[k].sig);
+            sum += 64'(product) <<< 5'(a_q[k].sh + w[k].sh);
           end
         end
-        s1_sum_d[c] = sum;
-        s1_exp_d[c] = exp;
+        s1_sum_d[c] = 56'(sum);
       end
     end
   end

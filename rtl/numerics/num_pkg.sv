@@ -6,10 +6,8 @@ package num_pkg;
   parameter int BLOCK = 32;
   parameter logic [31:0] QNAN = 32'h7FC0_0000;
 
-  // value = (-1)^sign * mag * 2^exp, unless is_nan or is_inf. `zero` fills a word, so that simulation takes an element of
-  // a vector whole; it is constant, so synthesis drops it.
+  // value = (-1)^sign * mag * 2^exp, unless is_nan or is_inf.
   typedef struct packed {
-    logic [11:0]       zero;
     logic              is_nan;
     logic              is_inf;
     logic              sign;
@@ -74,39 +72,21 @@ package num_pkg;
     end
   endfunction
 
-  // Exponent of the smallest unit of a format whose products need no alignment to the largest one (28 bits span them all).
+  // Exponent of the smallest unit of a format.
   function automatic logic signed [8:0] least_exp(isa_pkg::fmt_t fmt);
     unique case (fmt)
       isa_pkg::FMT_E2M1: return -9'sd1;
+      isa_pkg::FMT_INT4: return 9'sd0;
       isa_pkg::FMT_E4M3: return -9'sd9;
+      isa_pkg::FMT_E5M2: return -9'sd16;
       isa_pkg::FMT_INT8: return -9'sd6;
-      default: return 9'sd0;
+      default: return -9'sd133;  // BF16
     endcase
-  endfunction
-
-  // each function uses a part of its elements
-  // verilator lint_off UNUSEDSIGNAL
-  // The exponents' sum may not exceed what 11 bits hold: elements reach 2^120 and 2^-133.
-  function automatic logic signed [10:0] exp_of(logic signed [8:0] a, logic signed [8:0] w);
-    return 11'(a) + 11'(w);
-  endfunction
-
-  function automatic logic signed [10:0] larger_exp(logic signed [10:0] exp, elem_t a, elem_t w);
-    return a.mag != 0 && w.mag != 0 && exp_of(a.exp, w.exp) > exp ? exp_of(a.exp, w.exp) : exp;
   endfunction
 
   function automatic logic [55:0] magnitude(logic signed [55:0] x);
     return x[55] ? -x : x;
   endfunction
-
-  // {NaN, +infinity, -infinity} as one product gives it; infinities have mag 0.
-  function automatic logic [2:0] special(elem_t a, elem_t w);
-    if (a.is_nan || w.is_nan || (a.is_inf && !w.is_inf && w.mag == 0) ||
-        (w.is_inf && !a.is_inf && a.mag == 0)) return 3'b100;
-    if (a.is_inf || w.is_inf) return a.sign == w.sign ? 3'b010 : 3'b001;
-    return 3'b000;
-  endfunction
-  // verilator lint_on UNUSEDSIGNAL
 
   // Index of the highest set bit; 0 for 0.
   function automatic logic [5:0] top_bit(logic [63:0] x);
