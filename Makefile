@@ -148,7 +148,11 @@ bench-array: $(G)/tests/matmul_array_bench ## how fast the MAC array simulates o
 $(G)/tests/tile_bench: $(G)/obj/tests/tile/tile_bench.o $(CHIP_DUT) $(G)/libcsim.a $(VB)/verilated/libverilated.a
 	@mkdir -p $(@D)
 	$(CXX) $(SAN) -o $@ $^ $(LDLIBS)
-bench: setup bench-array $(G)/tests/tile_bench $(B)/poblano ## simulated speed: array, tile, and a decode trace, RTL against twin in one run
+$(G)/tests/mesh_rtl_bench: $(G)/obj/tests/noc/mesh_rtl_bench.o $(G)/obj/tb/noc/mesh_dut.o $(VG)/dut/mesh/dut.a $(G)/libcsim.a $(VB)/verilated/libverilated.a
+	@mkdir -p $(@D)
+	$(CXX) $(SAN) -o $@ $^ $(LDLIBS)
+bench: setup bench-array $(G)/tests/mesh_rtl_bench $(G)/tests/tile_bench $(B)/poblano ## simulated speed: array, mesh, tile, and a decode trace, RTL against twin in one run
+	$(G)/tests/mesh_rtl_bench
 	$(G)/tests/tile_bench
 	$(B)/poblano trace --model gpt-oss-120b --phase decode --batch 8 --context 1024 --layers 1 --share 0.03 --out $(B)/bench/decode
 	$(B)/poblano sim $(B)/bench/decode --backend all --workers 1 --report $(B)/bench/report | grep -E 'mismatches|RTL'
