@@ -10,6 +10,7 @@ enum { EXIT_OK = 0, EXIT_MISMATCH = 1, EXIT_BAD_INPUT = 2 };
 int cmd_matmul(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 
 // A whole number up to most, all of the text.
 bool whole_number(const char *text, uint64_t most, uint64_t *out);

@@ -19,6 +19,7 @@ static const struct {
     {"matmul", cmd_matmul, "multiply .npy matrices on the chip: RTL or twin"},
     {"trace", cmd_trace, "make a prefill or decode trace of a model"},
     {"sim", cmd_sim, "run traces on the RTL, the twin or both: compare, count, report"},
+    {"run", cmd_run, "continue a text with a language model"},
 };
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 

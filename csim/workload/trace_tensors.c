@@ -3,29 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numerics/num.h"
+#include "numerics/num_block.h"
 #include "workload/random.h"
 #include "workload/trace.h"
 
-enum { BLOCK = NUM_BLOCK, OUTLIERS = 128, INT4_MAX = 7 };
-
-static uint32_t float_bits(float f) {
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-static float bits_float(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-// To nearest even; finite.
-static uint16_t to_bf16(float f) {
-    uint32_t bits = float_bits(f);
-    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
+enum { BLOCK = NUM_BLOCK, OUTLIERS = 128 };
 
 // ---- values
 // What multiplies column k: an outlier channel now and then, otherwise a factor of 1/2 to 2.
@@ -48,33 +30,6 @@ static void fill_row(trace_values values, random_t *r, uint32_t k, const float *
     }
 }
 
-// ---- quantisation of one block of `count` values: codes and the scale's code
-static uint16_t quantize_int4(const float *x, uint32_t count, uint16_t *codes) {
-    float most = 0;
-    for (uint32_t i = 0; i < count; i++) most = fmaxf(most, fabsf(x[i]));
-    uint16_t code = most > 0 ? to_bf16(most / INT4_MAX) : 0x3F80;
-    float scale = bits_float((uint32_t)code << 16);
-    for (uint32_t i = 0; i < count; i++) {
-        long q = lrintf(x[i] / scale);
-        codes[i] = (uint16_t)((q > INT4_MAX ? INT4_MAX : q < -INT4_MAX ? -INT4_MAX : q) & 0xF);
-    }
-    return code;
-}
-
-static uint16_t quantize(fmt_id fmt, const float *x, uint32_t count, uint16_t *codes) {
-    uint32_t bits[BLOCK] = {0};
-    uint8_t narrow[BLOCK];
-    if (fmt == FMT_INT4) return quantize_int4(x, count, codes);
-    for (uint32_t i = 0; i < count; i++) bits[i] = float_bits(x[i]);
-    if (fmt == FMT_BF16) {
-        for (uint32_t i = 0; i < count; i++) codes[i] = to_bf16(x[i]);
-        return 127;
-    }
-    uint16_t scale = num_quantize(fmt, NUM_FLOOR, bits, narrow);
-    for (uint32_t i = 0; i < count; i++) codes[i] = narrow[i];
-    return scale;
-}
-
 // codes[rows][k], scales[rows][KB] as 16-bit codes of the scale's format.
 static bool make_tensor(trace_values values, fmt_id fmt, random_t r, uint32_t rows, uint32_t k, uint16_t *codes,
                         uint16_t *scales) {
@@ -87,7 +42,7 @@ static bool make_tensor(trace_values values, fmt_id fmt, random_t r, uint32_t ro
             fill_row(values, &values_r, k, gain, x);
             for (uint32_t b = 0; b < kb; b++) {
                 uint32_t at = b * BLOCK, count = k - at < BLOCK ? k - at : BLOCK;
-                scales[(size_t)i * kb + b] = quantize(fmt, x + at, count, codes + (size_t)i * k + at);
+                scales[(size_t)i * kb + b] = num_block_quantize(fmt, x + at, count, codes + (size_t)i * k + at);
             }
         }
     }
