@@ -19,6 +19,10 @@ Test(llm_math, softmax_leaves_out_the_sinks_share) {
     cr_assert(high[0] == 0.5f && high[1] == 0.5f);
     llm_softmax(high, 2, &large);
     cr_assert(high[0] == 0 && high[1] == 0);
+    float none = -INFINITY, a[2] = {0.3f, -1.7f}, b[2] = {0.3f, -1.7f};
+    llm_softmax(a, 2, NULL);
+    llm_softmax(b, 2, &none);
+    cr_assert_arr_eq(a, b, sizeof a);
 }
 
 Test(llm_math, norm_and_surprise) {
@@ -62,6 +66,39 @@ Test(llm_math, yarn_keeps_high_and_divides_low_frequencies) {
     yarn.truncate = false;
     llm_rope_frequencies(&yarn, 64, smooth);
     cr_assert(smooth[10] == p[10] && smooth[11] > y[11] && smooth[22] > p[22] / 40 && smooth[22] < y[22]);
+}
+
+// GPT-OSS does not round the range: the ramp runs from 8.092779 to 17.398025.
+Test(llm_math, yarn_of_gpt_oss_is_not_truncated) {
+    llm_rope plain = {.theta = 150000}, rope = plain;
+    rope.yarn = true;
+    rope.factor = 32, rope.beta_fast = 32, rope.beta_slow = 1, rope.original_positions = 4096;
+    float p[32], y[32];
+    llm_rope_frequencies(&plain, 64, p);
+    llm_rope_frequencies(&rope, 64, y);
+    for (int i = 0; i < 32; i++) {
+        double ramp = fmin(fmax((i - 8.092779) / (17.398025 - 8.092779), 0), 1);
+        cr_assert_float_eq(y[i], p[i] * (1 - ramp) + p[i] / 32 * ramp, 1e-6 * p[i], "%d: %g", i, y[i]);
+    }
+}
+
+// Query by key depends on their distance only, near the start and beyond the positions of training.
+Test(llm_math, rotated_products_depend_on_the_distance_only) {
+    float frequencies[4] = {1, 0.25f, 0.03125f, 0.0078125f}; // exact angles, so that far positions compare
+    llm m = {.frequencies = frequencies};
+    m.c.rope.attention_factor = 1;
+    for (int pairs = 0; pairs < 2; pairs++) {
+        m.c.rope_interleaved = pairs;
+        double first = 0;
+        for (uint32_t at = 0; at < 200000; at = 3 * at + 1) {
+            float q[8] = {1, -2, 0.5f, 3, 0.25f, -1, 2, 1}, k[8] = {-1, 1, 2, 0.5f, 3, 1, -0.5f, 2};
+            llm_rotate(&m, at + 17, 8, q);
+            llm_rotate(&m, at, 8, k);
+            double product = llm_dot(q, k, 8);
+            if (at == 0) first = product;
+            cr_assert_float_eq(product, first, 1e-5, "position %u: %g, at 0 %g", at, product, first);
+        }
+    }
 }
 
 // Both layouts turn a pair by position times frequency.
@@ -125,4 +162,30 @@ Test(llm_math, routing_masks_groups_and_corrects_the_choice_only) {
     cr_assert(chosen[0] == 2 && chosen[1] == 3, "got %u %u", chosen[0], chosen[1]);
     double c = 1 / (1 + exp(-1));
     cr_assert_float_eq(mixed[0], 2 * silu * c * (4 + 8), 1e-4);
+}
+
+// gpt_oss: gate clamped above only, up on both sides, then up + 1; inputs of 20 in any signs, gate and up apart.
+Test(llm_math, clamped_swiglu) {
+    static const float cases[][2] = {{20, 20}, {20, -20}, {-20, 20}, {-20, -20}, {1, -3}, {-3, 1}};
+    float one[1] = {1}, normed[1] = {1}, mixed[1], gate[1], up[1], weights[1], router[1];
+    uint32_t chosen[1];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        llm_ffn expert = {{&cases[i][0], NULL, 1, 1}, {&cases[i][1], NULL, 1, 1}, {one, NULL, 1, 1}};
+        llm_layer l = {.router = {one, NULL, 1, 1}, .experts = &expert};
+        llm m = {
+            .c = {
+                .arch = LLM_GPT_OSS, .hidden = 1, .experts = 1, .top_k = 1, .swiglu_alpha = 1.702, .swiglu_limit = 7}};
+        llm_run r = {.m = &m,
+                     .normed = normed,
+                     .mixed = mixed,
+                     .gate = gate,
+                     .up = up,
+                     .router = router,
+                     .chosen = chosen,
+                     .weights = weights};
+        double g = fmin(cases[i][0], 7), u = fmin(fmax(cases[i][1], -7), 7);
+        llm_feed_forward(&r, &l);
+        cr_assert_float_eq(mixed[0], (u + 1) * g / (1 + exp(-1.702 * g)), 1e-5, "%g %g: %g", cases[i][0], cases[i][1],
+                           mixed[0]);
+    }
 }
