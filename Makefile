@@ -36,7 +36,7 @@ LDLIBS  := -ljansson -lz -llz4 -lm -lpthread
 
 # ---- the tree: rooms and modules are found, not listed
 PKGS_LATE = $(filter-out rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv,$(wildcard rtl/*/*_pkg.sv))
-PKGS    = $(VG)/gen/cfg_pkg.sv $(VG)/gen/events_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $(PKGS_LATE)
+PKGS    = $(VG)/gen/cfg_pkg.sv $(VG)/gen/events_pkg.sv $(VG)/gen/special_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $(PKGS_LATE)
 CSIM   := $(filter-out csim/cli/%,$(wildcard csim/*/*.c))
 TESTS  := $(wildcard tests/*/*_test.c)
 stem    = $(patsubst %_test,%,$(basename $(notdir $(1))))
@@ -56,8 +56,8 @@ $(VG)/dut/%/dut.a: $(VG)/gen/stamp
 	  CFG_CXXFLAGS_STD_NEWEST=$(VCXXSTD) CFG_CXXFLAGS_STD=$(VCXXSTD) CFG_CXXFLAGS_PCH_I=-include
 	@sed 's|^.*[.]cpp.* : |$@: |; s|/[^ ]*verilator_bin[^ ]*||g' $(@D)/V$*__ver.d >$(@D)/dut.d
 	cp $(@D)/V$*__ALL.a $@
-$(sort $(VG)/gen/stamp $(G)/gen/stamp): configs/$(CONFIG).cfg configs/events.tbl scripts/gen.py
-	python3 scripts/gen.py configs/$(CONFIG).cfg configs/events.tbl $(@D)
+$(sort $(VG)/gen/stamp $(G)/gen/stamp): configs/$(CONFIG).cfg configs/events.tbl configs/special.tbl scripts/gen.py
+	python3 scripts/gen.py configs/$(CONFIG).cfg configs/events.tbl configs/special.tbl $(@D)
 	@touch $@
 
 # ---- C
@@ -172,11 +172,16 @@ bench-noc: setup $(G)/tests/mesh_bench ## latency and throughput of an 8 x 8 mes
 	@mkdir -p $(B)/bench
 	$(G)/tests/mesh_bench | tee $(B)/bench/noc.csv; exit $${PIPESTATUS[0]}
 	build/venv/bin/python scripts/plot_noc.py $(B)/bench/noc.csv $(B)/bench/noc.png $${POBLANO_SHARED:-../shared}/references/mesh8x8_latency.csv
+$(G)/tests/num_fp32_all: $(G)/obj/tests/numerics/num_fp32_all.o $(G)/libcsim.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN) -o $@ $^ $(LDLIBS)
+exhaustive: $(G)/tests/num_fp32_all ## exp2, recip, rsqrt for every float32 input: within 1 ulp (minutes)
+	$<
 mutants: setup ## plant the faults of tests/*/*.mutants one at a time: every one must turn a test red
 	scripts/mutants.py $(STEMS)
 clean: ## remove build/
 	rm -rf $(B)
 help: ## this list
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]+):.*## (.*)/\1\t\2/' | column -t -s $$'\t'
-.PHONY: yosys coverage sim waves bench bench-array bench-noc mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
+.PHONY: exhaustive yosys coverage sim waves bench bench-array bench-noc mutants help sanitize pypi pypi-run verible tests-build setup doctor test lint format clean
 -include $(shell find $(B) -name '*.d' \( -not -path '*/dut/*' -o -name dut.d \) -not -path '*/venv*' 2>/dev/null)

@@ -6,7 +6,7 @@ config=$1; shift
 tools=${*:-verilator}
 gen=build/$config/gen
 late=$(ls rtl/*/*_pkg.sv | grep -v '^rtl/common/' | tr '\n' ' ' || true)
-packages="$gen/cfg_pkg.sv $gen/events_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $late"
+packages="$gen/cfg_pkg.sv $gen/events_pkg.sv $gen/special_pkg.sv rtl/common/mem_pkg.sv rtl/common/noc_pkg.sv rtl/common/isa_pkg.sv $late"
 search=$(printf -- '-y %s ' rtl/*)
 count=0
 for tool in $tools; do

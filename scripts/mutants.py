@@ -50,6 +50,7 @@ def make(stem):
 
 def main():
     os.environ.setdefault("POBLANO_SHARED", os.path.abspath("../shared"))  # the copy lies deeper
+    os.environ["PATH"] = os.path.abspath("build/venv/bin") + ":" + os.environ["PATH"]  # the oracle's numpy
     lists = sorted(pathlib.Path("tests").glob("*/*.mutants"))
     if sys.argv[1:]:
         lists = [path for path in lists if path.stem in sys.argv[1:]]

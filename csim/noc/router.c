@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "numerics/num.h"
+#include "numerics/num_fp32.h"
 
 static const flit_t *front(const router_buffer *b) {
     return &b->flits[b->rd];

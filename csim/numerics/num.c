@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-typedef unsigned __int128 u128;
+#include "numerics/num_round.h"
 
 static const struct {
     const char *name;
@@ -94,50 +94,6 @@ num_dot num_block_dot(fmt_id a_fmt, const uint16_t a[NUM_BLOCK], fmt_id w_fmt, c
     return num_block_dot_bits(a_fmt, a, w_fmt, w, CFG_ALIGN_BITS);
 }
 
-static int top_bit(u128 x) {
-    return x >> 64 ? 127 - __builtin_clzll((uint64_t)(x >> 64)) : 63 - __builtin_clzll((uint64_t)x);
-}
-
-// float32 bits of (-1)^sign * mag * 2^exp (mag > 0), to nearest even. Bit 0 of mag may stand for anything below it.
-static uint32_t round_fp32(bool sign, u128 mag, int exp) {
-    uint32_t bits = (uint32_t)sign << 31;
-    int lsb = exp + top_bit(mag) - 23; // exponent of the result's last bit
-    if (lsb < -149) lsb = -149;
-    int drop = lsb - exp;
-    u128 kept = drop > 127 ? 0 : drop >= 0 ? mag >> drop : mag << -drop;
-    if (drop > 0 && drop <= 127) {
-        u128 rest = mag & (((u128)1 << drop) - 1), half = (u128)1 << (drop - 1);
-        if (rest > half || (rest == half && (kept & 1))) kept++;
-    }
-    if (kept >> 24) {
-        kept >>= 1;
-        lsb++;
-    }
-    if (!(kept >> 23)) return bits | (uint32_t)kept; // subnormal or zero
-    if (lsb + 150 >= 255) return bits | 0x7F800000u;
-    return bits | (uint32_t)(lsb + 150) << 23 | ((uint32_t)kept & 0x7FFFFF);
-}
-
-// float32 bits of the exact sum of two numbers mag * 2^exp with mag < 2^64, rounded once; exactly zero gives +0.
-static uint32_t add_exact(bool sign_a, uint64_t mag_a, int exp_a, bool sign_b, uint64_t mag_b, int exp_b) {
-    if (!mag_a && !mag_b) return 0;
-    if (!mag_a || !mag_b) return mag_a ? round_fp32(sign_a, mag_a, exp_a) : round_fp32(sign_b, mag_b, exp_b);
-    if (exp_a + top_bit(mag_a) < exp_b + top_bit(mag_b)) return add_exact(sign_b, mag_b, exp_b, sign_a, mag_a, exp_a);
-    int up = 125 - top_bit(mag_a); // a's top bit at bit 125, so that b below it loses nothing that matters
-    u128 x = (u128)mag_a << up, y = mag_b;
-    int exp = exp_a - up, shift = exp_b - exp;
-    if (shift >= 0)
-        y <<= shift;
-    else if (shift > -128)
-        y = y >> -shift | ((y & (((u128)1 << -shift) - 1)) != 0);
-    else
-        y = 1;
-    u128 sum = sign_a == sign_b ? x + y : x - y;
-    bool negative = sum >> 127;
-    if (negative) sum = -sum;
-    return sum ? round_fp32(sign_a != negative, sum, exp) : 0;
-}
-
 uint32_t num_accumulate(uint32_t acc, num_dot dot, num_elem scale_a, num_elem scale_w) {
     uint32_t acc_exp = acc >> 23 & 255, acc_man = acc & 0x7FFFFF;
     bool acc_inf = acc_exp == 255 && acc_man == 0;
@@ -148,16 +104,6 @@ uint32_t num_accumulate(uint32_t acc, num_dot dot, num_elem scale_a, num_elem sc
         return (uint32_t)sign << 31 | 0x7F800000u;
     }
     if (acc_inf) return acc;
-    return add_exact(acc >> 31, acc_exp ? acc_man | 0x800000 : acc_man, (int)(acc_exp ? acc_exp : 1) - 150, sign,
-                     dot.mag * scale_a.mag * scale_w.mag, dot.exp + scale_a.exp + scale_w.exp);
-}
-
-uint32_t num_fp32_add(uint32_t a, uint32_t b) {
-    bool inf_a = (a & 0x7FFFFFFF) == 0x7F800000, inf_b = (b & 0x7FFFFFFF) == 0x7F800000;
-    if ((a & 0x7FFFFFFF) > 0x7F800000 || (b & 0x7FFFFFFF) > 0x7F800000 || (inf_a && inf_b && a != b)) return NUM_QNAN;
-    if (inf_a || inf_b) return inf_a ? a : b;
-    if (a == 0x80000000u && b == 0x80000000u) return a;
-    uint32_t exp_a = a >> 23 & 255, exp_b = b >> 23 & 255;
-    return add_exact(a >> 31, (a & 0x7FFFFF) | (exp_a ? 0x800000 : 0), (int)(exp_a ? exp_a : 1) - 150, b >> 31,
-                     (b & 0x7FFFFF) | (exp_b ? 0x800000 : 0), (int)(exp_b ? exp_b : 1) - 150);
+    return num_add_exact(acc >> 31, acc_exp ? acc_man | 0x800000 : acc_man, (int)(acc_exp ? acc_exp : 1) - 150, sign,
+                         dot.mag * scale_a.mag * scale_w.mag, dot.exp + scale_a.exp + scale_w.exp);
 }

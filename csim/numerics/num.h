@@ -43,8 +43,6 @@ num_dot num_block_dot_bits(fmt_id a_fmt, const uint16_t a[NUM_BLOCK], fmt_id w_f
                            int align_bits);
 // float32 bits of acc + dot * scale_a * scale_w, rounded once to nearest even.
 uint32_t num_accumulate(uint32_t acc, num_dot dot, num_elem scale_a, num_elem scale_w);
-// float32 a + b, to nearest even; every NaN result is NUM_QNAN.
-uint32_t num_fp32_add(uint32_t a, uint32_t b);
 
 typedef enum { NUM_FLOOR, NUM_EVEN, NUM_CEIL } num_scale_rule;
 // float32 bits x[32] -> element codes and E8M0 scale. fmt: E2M1, E4M3, E5M2 or INT8. Elements to nearest even,

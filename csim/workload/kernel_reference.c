@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "numerics/num.h"
+#include "numerics/num_fp32.h"
 #include "workload/kernel_plan.h"
 
 typedef struct {

@@ -133,14 +133,21 @@ package num_pkg;
     return {sign, 8'(lsb + 13'sd150), kept[22:0]};
   endfunction
 
-  // float32 of a + (-1)^sign * mag * 2^exp with one rounding; a finite, mag < 2^62. A sum of exactly zero is +0.
-  function automatic logic [31:0] add_exact(logic [31:0] a, logic sign, logic [61:0] mag, logic signed [12:0] exp);
+  // A finite number before rounding: (-1)^sign * mag * 2^exp; bit 0 of mag may stand for anything below it.
+  typedef struct packed {
+    logic               sign;
+    logic        [63:0] mag;
+    logic signed [12:0] exp;
+  } sum_t;
+
+  // a + (-1)^sign * mag * 2^exp; a finite, mag < 2^62.
+  function automatic sum_t sum_exact(logic [31:0] a, logic sign, logic [61:0] mag, logic signed [12:0] exp);
     logic [63:0] x, y;
     logic [5:0] up;
     logic signed [12:0] a_exp, p_exp, d, base;
     x = {40'd0, a[30:23] != 0, a[22:0]};
     a_exp = 13'(signed'({1'b0, a[30:23] != 0 ? a[30:23] : 8'd1})) - 13'sd150;
-    if (mag == 0) return round_fp32(a[31], x, a_exp);
+    if (mag == 0) return '{sign: a[31], mag: x, exp: a_exp};
     up = 6'd61 - top_bit({2'd0, mag});
     y = {2'd0, mag} << up;
     p_exp = exp - 13'(signed'({1'b0, up}));
@@ -155,9 +162,16 @@ package num_pkg;
     end else begin
       x = shift_jam(x, -d);
     end
-    if (a[31] == sign) return round_fp32(sign, x + y, base);
-    if (x >= y) return round_fp32(a[31], x - y, base);
-    return round_fp32(sign, y - x, base);
+    if (a[31] == sign) return '{sign: sign, mag: x + y, exp: base};
+    if (x >= y) return '{sign: a[31], mag: x - y, exp: base};
+    return '{sign: sign, mag: y - x, exp: base};
+  endfunction
+
+  // The sum rounded once to float32; exactly zero is +0.
+  function automatic logic [31:0] add_exact(logic [31:0] a, logic sign, logic [61:0] mag, logic signed [12:0] exp);
+    sum_t sum;
+    sum = sum_exact(a, sign, mag, exp);
+    return round_fp32(sum.sign, sum.mag, sum.exp);
   endfunction
 
   // float32 a + b, to nearest even; every NaN result is QNAN.

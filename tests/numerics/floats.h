@@ -8,6 +8,26 @@
 
 static const fmt_id mx_formats[] = {FMT_E2M1, FMT_E4M3, FMT_E5M2, FMT_INT8};
 
+enum { SPECIALS = 14 };
+static const uint32_t specials[SPECIALS] = {0,          0x80000000, 0x3F800000, 0xBF800000, 0x7F800000,
+                                            0xFF800000, 0x7FC00000, 0xFFFFFFFF, 0x00000001, 0x80000001,
+                                            0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF};
+
+// One of four: a special; close to `near` in exponent and significand, so that sums cancel; of usual size; any bits.
+static inline uint32_t random_operand(rng_t *rng, uint32_t near) {
+    uint32_t bits = (uint32_t)rng_next(rng);
+    switch (rng_below(rng, 4)) {
+    case 0:
+        return specials[bits % SPECIALS];
+    case 1:
+        return (near ^ (bits & 0x80000000)) + (bits & 7) - 4;
+    case 2:
+        return (bits & 0x807FFFFF) | (uint32_t)(112 + rng_below(rng, 30)) << 23;
+    default:
+        return bits;
+    }
+}
+
 static inline uint32_t bits_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, 4);

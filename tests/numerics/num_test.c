@@ -1,4 +1,5 @@
 #include "numerics/num.h"
+#include "numerics/num_fp32.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

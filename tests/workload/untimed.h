@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "numerics/num.h"
+#include "numerics/num_fp32.h"
 #include "common/seed.h"
 #include "workload/kernel.h"
 
