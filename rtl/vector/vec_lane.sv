@@ -52,7 +52,8 @@ module vec_lane
     multiply.mag = 48'(significand(a)) * 48'(significand(b));
     multiply.exp = lsb(a) + lsb(b);
     multiply.bits = c;
-    if (is_nan(a) || is_nan(b) || is_nan(c) || (infinite && (zero || (is_inf(c) && c[31] != sign)))) multiply.bits = num_pkg::QNAN;
+    if (is_nan(a) || is_nan(b) || is_nan(c) || (infinite && (zero || (is_inf(c) && c[31] != sign))))
+      multiply.bits = num_pkg::QNAN;
     else if (infinite) multiply.bits = {sign, Inf};
     else if (zero && is_zero(c)) multiply.bits = {sign && c[31], 31'd0};
   endfunction
@@ -97,7 +98,8 @@ module vec_lane
     mag = 23'(significand(x) << up);
     exp = lsb(x) + 13'sd23 - 13'(signed'({1'b0, up}));
     odd = root && exp[0];
-    inverse = look_up({root, root ? odd : 1'b1}, {mag, 4'd0}, x[31], root ? -((exp - 13'(signed'({1'b0, odd}))) >>> 1) : -exp);
+    inverse = look_up({root, root ? odd : 1'b1}, {mag, 4'd0}, x[31],
+                      root ? -((exp - 13'(signed'({1'b0, odd}))) >>> 1) : -exp);
     inverse.known = is_nan(x) || is_inf(x) || is_zero(x) || (root && x[31]);
     if (is_nan(x) || (root && x[31] && !is_zero(x))) inverse.bits = num_pkg::QNAN;
     else inverse.bits = {x[31] && !root, is_inf(x) ? 31'd0 : Inf};
