@@ -28,7 +28,7 @@ static inline double fn_ulps(int fn, uint32_t x, uint32_t got) {
     if (isnan(result) || (result != 0 && !signbit(result) != !signbit(want))) return INFINITY;
     if (fabs(want) > 0x1p128) want = copysign(0x1p128, want);
     double of = isinf(result) ? copysign(0x1p128, result) : result;
-    int exp = ilogb(want) - 23; // of the last place
+    int exp = want == 0 ? -149 : ilogb(want) - 23; // of the last place
     return fabs(of - want) * ldexp(1, -(exp < -149 ? -149 : exp > 104 ? 104 : exp));
 }
 #endif
