@@ -44,6 +44,19 @@ template <class P> inline void rsp_put(P &port, int index, const mem_rsp &r) {
     bits_put(port, RSP_BITS * index + 256, 3, r.rerr | r.rvalid << 1 | r.gnt << 2);
 }
 
+// The outputs that every engine has, without its memory ports.
+template <class Top, class Out> inline void engine_get(const Top *t, Out *out) {
+    out->instr_ready = t->instr_ready_o;
+    out->wait_valid = t->wait_valid_o;
+    out->wait_sem = t->wait_sem_o;
+    out->wait_count = t->wait_count_o;
+    out->signal_valid = t->signal_valid_o;
+    out->signal_sem = t->signal_sem_o;
+    out->signal_count = t->signal_count_o;
+    out->busy = t->busy_o;
+    out->error = t->error_o;
+}
+
 // Events of one bit each: `last` is the last of `count` fields in table order, which is the lowest bit.
 template <class P> inline void bit_events_get(const P &port, uint16_t *last, int count) {
     for (int i = 0; i < count; i++) *(last - i) = static_cast<uint16_t>(port_get(port, i, 1));

@@ -1,11 +1,7 @@
 #include "matmul/matmul_dut.h"
 
 #include "Vmatmul.h"
-#include "common/bits.h"
-
-namespace {
-constexpr int REQ_BITS = 274, RSP_BITS = 259;
-}
+#include "common/port_bits.h"
 
 struct matmul_dut : dut_base<Vmatmul> {
     using dut_base::dut_base;
@@ -18,31 +14,13 @@ matmul_dut *matmul_dut_new(const dut_options *options) {
 static void put_inputs(Vmatmul *t, const matmul_in *in) {
     t->instr_valid_i = in->instr_valid;
     bits_put_row(t->instr_i, 0, isa_pack(&in->instr));
-    for (int i = 0; i < MM_PORTS; i++) {
-        const mem_rsp &r = in->rsp[i];
-        bits_put_row(t->mem_rsp_i, RSP_BITS * i, r.rdata);
-        bits_put(t->mem_rsp_i, RSP_BITS * i + 256, 3, r.rerr | r.rvalid << 1 | r.gnt << 2);
-    }
+    for (int i = 0; i < MM_PORTS; i++) rsp_put(t->mem_rsp_i, i, in->rsp[i]);
     t->wait_gnt_i = in->wait_gnt;
 }
 
 static void get_outputs(const Vmatmul *t, matmul_out *out) {
-    out->instr_ready = t->instr_ready_o;
-    for (int i = 0; i < MM_PORTS; i++) {
-        mem_req &r = out->req[i];
-        r.wdata = bits_get_row(t->mem_req_o, REQ_BITS * i);
-        r.addr = static_cast<uint16_t>(bits_get(t->mem_req_o, REQ_BITS * i + 256, 16));
-        r.we = bits_get(t->mem_req_o, REQ_BITS * i + 272, 1);
-        r.valid = bits_get(t->mem_req_o, REQ_BITS * i + 273, 1);
-    }
-    out->wait_valid = t->wait_valid_o;
-    out->wait_sem = t->wait_sem_o;
-    out->wait_count = t->wait_count_o;
-    out->signal_valid = t->signal_valid_o;
-    out->signal_sem = t->signal_sem_o;
-    out->signal_count = t->signal_count_o;
-    out->busy = t->busy_o;
-    out->error = t->error_o;
+    engine_get(t, out);
+    for (int i = 0; i < MM_PORTS; i++) out->req[i] = req_get(t->mem_req_o, i);
 }
 
 // Fields of the packed struct from its last one up.

@@ -27,18 +27,10 @@ static void put_inputs(Vmove *t, const move_in *in) {
 }
 
 static void get_outputs(const Vmove *t, move_out *out) {
-    out->instr_ready = t->instr_ready_o;
+    engine_get(t, out);
     for (int i = 0; i < MOVE_PORTS; i++) out->req[i] = req_get(t->mem_req_o, i);
-    out->wait_valid = t->wait_valid_o;
-    out->wait_sem = t->wait_sem_o;
-    out->wait_count = t->wait_count_o;
-    out->signal_valid = t->signal_valid_o;
-    out->signal_sem = t->signal_sem_o;
-    out->signal_count = t->signal_count_o;
     out->flit_valid = t->flit_valid_o;
     out->flit = flit_get(t->flit_o, 0);
-    out->busy = t->busy_o;
-    out->error = t->error_o;
 }
 
 void move_dut_step(move_dut *d, const move_in *in, move_out *out, move_events *ev) {

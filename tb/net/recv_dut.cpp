@@ -21,16 +21,8 @@ static void put_inputs(Vrecv *t, const recv_in *in) {
 }
 
 static void get_outputs(const Vrecv *t, recv_out *out) {
-    out->instr_ready = t->instr_ready_o;
+    engine_get(t, out);
     out->req = req_get(t->mem_req_o, 0);
-    out->wait_valid = t->wait_valid_o;
-    out->wait_sem = t->wait_sem_o;
-    out->wait_count = t->wait_count_o;
-    out->signal_valid = t->signal_valid_o;
-    out->signal_sem = t->signal_sem_o;
-    out->signal_count = t->signal_count_o;
-    out->busy = t->busy_o;
-    out->error = t->error_o;
     out->flit_ready = t->flit_ready_o;
     out->load_row = t->load_row_valid_o;
     out->load_slot = t->load_row_slot_o;
