@@ -29,7 +29,20 @@
     X(sem, 5)                                                                                                          \
     X(engine, 3)                                                                                                       \
     X(op, 8)
-enum { RESERVED_BITS = 8 };
+// The same of isa_pkg::vec_instr_t, behind 45 reserved bits.
+#define VEC_OPERAND(X, which) X(which.wide, 1) X(which.seg, 16) X(which.line, 16) X(which.addr, 16)
+#define VEC_FIELDS(X)                                                                                                  \
+    VEC_OPERAND(X, vec.of[VEC_C])                                                                                      \
+    VEC_OPERAND(X, vec.of[VEC_B])                                                                                      \
+    VEC_OPERAND(X, vec.of[VEC_A])                                                                                      \
+    X(vec.rows, 8)                                                                                                     \
+    X(vec.segs, 8)                                                                                                     \
+    X(vec.lines, 16)                                                                                                   \
+    X(vec.outer, 16)                                                                                                   \
+    X(vec.arg, 5)                                                                                                      \
+    X(engine, 3)                                                                                                       \
+    X(op, 8)
+enum { RESERVED_BITS = 8, VEC_RESERVED_BITS = 45, OP_SHIFT = 56 };
 
 static void put(row_t *row, int *at, uint64_t value, int bits) {
     value &= (1ull << bits) - 1;
@@ -49,18 +62,36 @@ static uint64_t get(const row_t *row, int *at, int bits) {
 
 row_t isa_pack(const instr_t *instr) {
     row_t row = {{0}};
-    int at = RESERVED_BITS;
+    int at = isa_is_vector(instr->op) ? VEC_RESERVED_BITS : RESERVED_BITS;
 #define PUT(field, bits) put(&row, &at, (uint64_t)instr->field, bits);
-    FIELDS(PUT)
+    if (isa_is_vector(instr->op)) {
+        VEC_FIELDS(PUT)
+    } else {
+        FIELDS(PUT)
+    }
 #undef PUT
     return row;
 }
 
 instr_t isa_unpack(const row_t *row) {
     instr_t instr = {0};
-    int at = RESERVED_BITS;
+    bool vector = isa_is_vector((uint8_t)(row->w[ROW_WORDS - 1] >> OP_SHIFT));
+    int at = vector ? VEC_RESERVED_BITS : RESERVED_BITS;
 #define GET(field, bits) instr.field = (__typeof__(instr.field))get(row, &at, bits);
-    FIELDS(GET)
+    if (vector) {
+        VEC_FIELDS(GET)
+    } else {
+        FIELDS(GET)
+    }
 #undef GET
     return instr;
+}
+
+bool isa_equal(const instr_t *a, const instr_t *b) {
+#define DIFFERS(field, bits)                                                                                           \
+    if (a->field != b->field) return false;
+    FIELDS(DIFFERS)
+    VEC_FIELDS(DIFFERS)
+#undef DIFFERS
+    return true;
 }

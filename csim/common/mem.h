@@ -25,7 +25,21 @@ typedef struct {
     row_t rdata;
 } mem_rsp;
 
-enum { PORT_MM_A, PORT_MM_W, PORT_MM_S, PORT_MM_C, PORT_MOVE_R, PORT_MOVE_W, PORT_SEND, PORT_RECV, NUM_PORTS };
+enum {
+    PORT_MM_A,
+    PORT_MM_W,
+    PORT_MM_S,
+    PORT_MM_C,
+    PORT_MOVE_R,
+    PORT_MOVE_W,
+    PORT_SEND,
+    PORT_RECV,
+    PORT_VEC_A,
+    PORT_VEC_B,
+    PORT_VEC_C,
+    PORT_VEC_W,
+    NUM_PORTS
+};
 
 // Number of bits that differ between two rows, 0..256.
 static inline uint16_t row_toggles(const row_t *a, const row_t *b) {

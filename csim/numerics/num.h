@@ -50,4 +50,6 @@ typedef enum { NUM_FLOOR, NUM_EVEN, NUM_CEIL } num_scale_rule;
 // exponent; "even" rounds that magnitude to the element's mantissa width first (ties up), "ceil" takes the ceiling of
 // its log2. All zeros: scale 0, signs kept; a NaN or infinity: scale 255, elements 0.
 uint8_t num_quantize(fmt_id fmt, num_scale_rule rule, const uint32_t x[NUM_BLOCK], uint8_t codes[NUM_BLOCK]);
+// float32 bits to BF16, to nearest even; NaN is 0x7FC0.
+uint16_t num_to_bf16(uint32_t x);
 #endif

@@ -17,16 +17,10 @@ static float bits_float(uint32_t bits) {
     return f;
 }
 
-// To nearest even; finite.
-static uint16_t to_bf16(float f) {
-    uint32_t bits = float_bits(f);
-    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
 static uint16_t quantize_int4(const float *x, uint32_t count, uint16_t *codes) {
     float most = 0;
     for (uint32_t i = 0; i < count; i++) most = fmaxf(most, fabsf(x[i]));
-    uint16_t code = most > 0 ? to_bf16(most / INT4_MAX) : BF16_ONE;
+    uint16_t code = most > 0 ? num_to_bf16(float_bits(most / INT4_MAX)) : BF16_ONE;
     float scale = bits_float((uint32_t)code << 16);
     for (uint32_t i = 0; i < count; i++) {
         long q = scale > 0 ? lrintf(x[i] / scale) : 0;
@@ -41,7 +35,7 @@ uint16_t num_block_quantize(fmt_id fmt, const float *x, uint32_t count, uint16_t
     if (fmt == FMT_INT4) return quantize_int4(x, count, codes);
     for (uint32_t i = 0; i < count; i++) bits[i] = float_bits(x[i]);
     if (fmt == FMT_BF16) {
-        for (uint32_t i = 0; i < count; i++) codes[i] = to_bf16(x[i]);
+        for (uint32_t i = 0; i < count; i++) codes[i] = num_to_bf16(bits[i]);
         return E8M0_ONE;
     }
     uint16_t scale = num_quantize(fmt, NUM_FLOOR, bits, narrow);

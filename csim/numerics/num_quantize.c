@@ -69,3 +69,8 @@ uint8_t num_quantize(fmt_id fmt, num_scale_rule rule, const uint32_t x[NUM_BLOCK
     }
     return (uint8_t)(exp + 127);
 }
+
+uint16_t num_to_bf16(uint32_t x) {
+    if ((x & 0x7FFFFFFF) > 0x7F800000) return 0x7FC0;
+    return (uint16_t)((x + 0x7FFF + (x >> 16 & 1)) >> 16);
+}

@@ -28,14 +28,11 @@ static bool grow(program_tile *t) {
     return true;
 }
 
-// Whether every field fits its bits: packed once and packed again after unpacking, nothing may differ.
+// Whether every field fits its bits and belongs to the operation's layout: nothing is lost in the 256 bits.
 static bool fits(const instr_t *i) {
     row_t row = isa_pack(i);
-    instr_t b = isa_unpack(&row);
-    return i->op == b.op && i->engine == b.engine && i->sem == b.sem && i->tag == b.tag && i->fmt_a == b.fmt_a &&
-           i->fmt_w == b.fmt_w && i->scale_a == b.scale_a && i->scale_w == b.scale_w && i->to == b.to &&
-           i->rect.x0 == b.rect.x0 && i->rect.y0 == b.rect.y0 && i->rect.x1 == b.rect.x1 && i->rect.y1 == b.rect.y1 &&
-           i->root.x == b.root.x && i->root.y == b.root.y;
+    instr_t back = isa_unpack(&row);
+    return isa_equal(i, &back);
 }
 
 bool program_add(program *p, node_t tile, const instr_t *instr, uint32_t line) {

@@ -27,8 +27,8 @@ typedef struct {
 void program_init(program *p);
 void program_free(program *p);
 
-// Appends an instruction to a tile. False where the chip has no such tile, a field exceeds its bits in isa_pkg, or
-// there is no memory.
+// Appends an instruction to a tile. False where the chip has no such tile, a field exceeds its bits in isa_pkg or is
+// none of its layout, or there is no memory.
 bool program_add(program *p, node_t tile, const instr_t *instr, uint32_t line);
 
 // Reads the text form into an empty program. False with one line in error, "NAME:LINE: expected ..., found ...". The

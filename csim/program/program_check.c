@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { SRAM_ROWS = CFG_BANKS * CFG_BANK_ROWS };
-
 bool program_refuse(check_ctx *c, int tile, uint32_t index, const char *format, ...) {
     const program_tile *t = &c->p->tiles[tile];
     char what[PROGRAM_ERROR / 2], op[32] = "its end", line[16] = "";
@@ -128,6 +126,7 @@ static bool check_instr(const here_t *h) {
             h->c, h->tile, h->index,
             "no instruction: unknown operation, engine or format, or a field set that it does not use");
     if (!check_names(h)) return false;
+    if (isa_is_vector(i->op)) return program_check_vector(h->c, h->tile, h->index);
     switch (i->op) {
     case OP_MATMUL:
         return check_matmul(h);

@@ -3,6 +3,8 @@
 #define PROGRAM_PROGRAM_CHECK_H
 #include "program/program.h"
 
+enum { SRAM_ROWS = CFG_BANKS * CFG_BANK_ROWS };
+
 typedef struct {
     const program *p;
     const char *name;    // of the text, NULL for none
@@ -16,6 +18,8 @@ typedef struct {
 __attribute__((format(printf, 4, 5))) bool program_refuse(check_ctx *c, int tile, uint32_t index, const char *format,
                                                           ...);
 
+// A vector instruction by itself: counts, formats, rows inside the SRAM, no result row under another.
+bool program_check_vector(check_ctx *c, int tile, uint32_t index);
 // Every instruction by itself: names, sizes, addresses.
 bool program_check_instrs(check_ctx *c);
 // Every tile of a rectangle issues its reductions, in one common order.

@@ -97,6 +97,26 @@ static void set_field(instr_t *i, const arg_form *a, uint32_t value) {
         memcpy(at, &wide, sizeof wide);
 }
 
+// ADDR:LINE:SEG, and where the form leaves it open, `:group`.
+static bool take_operand(span *s, const arg_form *a, instr_t *i) {
+    uint32_t addr, line, seg;
+    if (!take_number(s, UINT16_MAX, &addr) || !take(s, ":") || !take_number(s, UINT16_MAX, &line) || !take(s, ":") ||
+        !take_number(s, UINT16_MAX, &seg))
+        return false;
+    bool group = a->kind == ARG_GROUPS || (a->kind == ARG_OPERAND && take(s, ":group"));
+    vec_operand of = {(uint16_t)addr, (uint16_t)line, (uint16_t)seg, !group};
+    memcpy((char *)i + a->offset, &of, sizeof of);
+    return true;
+}
+
+// A name that goes into vec.arg, `unit` for each.
+static bool take_into_arg(span *s, const char *const *names, int count, int unit, instr_t *i) {
+    uint8_t value;
+    if (!take_name(s, names, count, &value)) return false;
+    i->vec.arg = (uint8_t)(i->vec.arg + unit * value);
+    return true;
+}
+
 // Takes the value of an operand; the whole span must be used. False: not of this form.
 static bool take_value(span s, const arg_form *a, instr_t *i) {
     uint32_t value;
@@ -134,6 +154,17 @@ static bool take_value(span s, const arg_form *a, instr_t *i) {
     case ARG_ROOT:
         ok = take_node(&s, &i->root.x, &i->root.y);
         break;
+    case ARG_OPERAND:
+    case ARG_STEPS:
+    case ARG_GROUPS:
+        ok = take_operand(&s, a, i);
+        break;
+    case ARG_QUANT_FMT:
+        ok = take_into_arg(&s, fmt_names, NUM_FMTS, 1, i);
+        break;
+    case ARG_QUANT_RULE:
+        ok = take_into_arg(&s, rule_names, NUM_RULES, VEC_ARG_RULE, i);
+        break;
     }
     return ok && s.at == s.end;
 }
@@ -147,6 +178,11 @@ static const char *describe(const arg_form *a) {
         [ARG_TILE] = "a tile X,Y",
         [ARG_RECT] = "tiles X0,Y0..X1,Y1",
         [ARG_ROOT] = "a tile X,Y",
+        [ARG_OPERAND] = "ADDR:LINE:SEG or ADDR:LINE:SEG:group",
+        [ARG_STEPS] = "ADDR:LINE:SEG",
+        [ARG_GROUPS] = "ADDR:LINE:SEG",
+        [ARG_QUANT_FMT] = "e2m1, e4m3, e5m2 or int8",
+        [ARG_QUANT_RULE] = "floor, even or ceil",
     };
     return a->kind == ARG_COUNT || a->kind == ARG_NUMBER || a->kind == ARG_ADDR ? "a number" : texts[a->kind];
 }
@@ -202,7 +238,7 @@ static bool parse_raw(line_t *l, instr_t *i) {
     *i = isa_unpack(&row);
     row_t again = isa_pack(i);
     if (!ok || memcmp(&row, &again, sizeof row) != 0)
-        return fail(l, s, "64 hexadecimal digits, the last two (reserved bits) zero");
+        return fail(l, s, "64 hexadecimal digits, the reserved bits zero (the last 8, of vec the last 45)");
     return true;
 }
 
@@ -215,15 +251,18 @@ static bool parse_instr(line_t *l, instr_t *i) {
         return l->count == 1 || fail(l, l->tokens[1], "the end of the line");
     }
     if (!take_name(&op, engine_names, NUM_ENGINES, &i->engine) || !take(&op, "."))
-        return fail(l, l->tokens[0], "'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv");
+        return fail(l, l->tokens[0], "'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv, vec");
+    const op_form *other = NULL; // of this name, of another engine
     for (int f = 0; f < num_op_forms; f++) {
         const op_form *form = &op_forms[f];
         if (!equals(op, form->name)) continue;
-        if (form->engine != ENGINE_ANY && form->engine != i->engine)
-            return fail(l, l->tokens[0], "%s.%s", engine_names[form->engine], form->name);
-        i->op = form->op;
-        return parse_args(l, form, i);
+        if (form->engine == ENGINE_ANY || form->engine == i->engine) {
+            i->op = form->op;
+            return parse_args(l, form, i);
+        }
+        if (!other) other = form;
     }
+    if (other) return fail(l, l->tokens[0], "%s.%s", engine_names[other->engine], other->name);
     return fail(l, l->tokens[0], "an operation of %s", engine_names[i->engine]);
 }
 

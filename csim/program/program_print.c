@@ -4,50 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-const char *const engine_names[NUM_ENGINES] = {"matmul", "move", "send", "recv"};
-const char *const fmt_names[NUM_FMTS] = {"e2m1", "int4", "e4m3", "e5m2", "int8", "bf16"};
-const char *const scale_names[3] = {"none", "e8m0", "bf16"};
-const char *const side_names[2] = {"west", "east"};
-
-#define PLAIN(key, kind, field, max)                                                                                   \
-    { key, kind, sizeof(((instr_t *)0)->field), offsetof(instr_t, field), max }
-#define NUMBER(key, field) PLAIN(key, ARG_NUMBER, field, 0xFFFF)
-#define ADDR(key, field) PLAIN(key, ARG_ADDR, field, 0xFFFF)
-#define SEM PLAIN(NULL, ARG_SEM, sem, 31)
-#define COUNT PLAIN(NULL, ARG_COUNT, count, 255)
-#define ROWS NUMBER("rows=", rows)
-#define TAG PLAIN("tag=", ARG_NUMBER, tag, 31)
-#define OTHER(key, kind)                                                                                               \
-    { key, kind, 0, 0, 0 }
-
-const op_form op_forms[] = {
-    {"wait", OP_WAIT, ENGINE_ANY, 2, {SEM, COUNT}},
-    {"signal", OP_SIGNAL, ENGINE_ANY, 2, {SEM, COUNT}},
-    {"matmul",
-     OP_MATMUL,
-     ENG_MATMUL,
-     11,
-     {NUMBER("m=", m), NUMBER("n=", n), NUMBER("k=", k), ADDR("a=", addr_a), ADDR("as=", addr_as), ADDR("w=", addr_w),
-      ADDR("ws=", addr_ws), ADDR("c=", addr_c), OTHER("fmt=", ARG_FORMATS), OTHER("scales=", ARG_SCALES),
-      PLAIN("init=", ARG_NUMBER, init, 1)}},
-    {"copy", OP_COPY, ENG_MOVE, 3, {ADDR("c=", addr_c), ADDR("a=", addr_a), ROWS}},
-    {"load", OP_LOAD, ENG_MOVE, 3, {ADDR("c=", addr_c), OTHER("from=", ARG_HBM), ROWS}},
-    {"store", OP_STORE, ENG_MOVE, 3, {ADDR("a=", addr_a), OTHER("to=", ARG_HBM), ROWS}},
-    {"send", OP_SEND, ENG_SEND, 5, {ADDR("a=", addr_a), OTHER("to=", ARG_TILE), ADDR("c=", addr_c), ROWS, TAG}},
-    {"multicast",
-     OP_MULTICAST,
-     ENG_SEND,
-     5,
-     {ADDR("a=", addr_a), OTHER("to=", ARG_RECT), ADDR("c=", addr_c), ROWS, TAG}},
-    {"reduce",
-     OP_REDUCE,
-     ENG_SEND,
-     6,
-     {ADDR("a=", addr_a), OTHER("over=", ARG_RECT), OTHER("root=", ARG_ROOT), ADDR("c=", addr_c), ROWS, TAG}},
-    {"receive", OP_RECEIVE, ENG_RECV, 2, {TAG, ROWS}},
-};
-const int num_op_forms = sizeof op_forms / sizeof *op_forms;
-
 // A text that grows in a buffer of PROGRAM_LINE bytes; every form is far shorter than that.
 typedef struct {
     char *text;
@@ -78,6 +34,12 @@ static const op_form *form_of(const instr_t *i) {
         if (form->op == i->op && engine) return form;
     }
     return NULL;
+}
+
+static void put_operand(sink *s, const instr_t *i, const arg_form *a) {
+    vec_operand of;
+    memcpy(&of, (const char *)i + a->offset, sizeof of);
+    put(s, "0x%04x:%u:%u%s", of.addr, of.line, of.seg, a->kind == ARG_OPERAND && !of.wide ? ":group" : "");
 }
 
 static void put_arg(sink *s, const instr_t *i, const arg_form *a) {
@@ -112,6 +74,17 @@ static void put_arg(sink *s, const instr_t *i, const arg_form *a) {
         break;
     case ARG_ROOT:
         put(s, "%u,%u", i->root.x, i->root.y);
+        break;
+    case ARG_OPERAND:
+    case ARG_STEPS:
+    case ARG_GROUPS:
+        put_operand(s, i, a);
+        break;
+    case ARG_QUANT_FMT:
+        put(s, "%s", i->vec.arg % VEC_ARG_RULE < NUM_FMTS ? fmt_names[i->vec.arg % VEC_ARG_RULE] : "?");
+        break;
+    case ARG_QUANT_RULE:
+        put(s, "%s", i->vec.arg / VEC_ARG_RULE < NUM_RULES ? rule_names[i->vec.arg / VEC_ARG_RULE] : "?");
         break;
     }
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "common/isa.h"
+#include "numerics/num.h"
 
 typedef enum {
     ARG_SEM,     // s3, without a key
@@ -16,10 +17,16 @@ typedef enum {
     ARG_HBM,     // from=west:0:0x100: side, row of the mesh, HBM row
     ARG_TILE,    // to=1,0
     ARG_RECT,    // to=0,0..1,1
-    ARG_ROOT     // root=1,0
+    ARG_ROOT,    // root=1,0
+    // of vector instructions: addresses, lines and segments of vec_operand
+    ARG_OPERAND,   // a=0x0400:4:1, a row for each step, or a=0x0400:4:1:group
+    ARG_STEPS,     // c=0x0400:4:1, a row for each step
+    ARG_GROUPS,    // the same, a row for each group
+    ARG_QUANT_FMT, // fmt=e4m3: into the low bits of arg
+    ARG_QUANT_RULE // rule=floor: into the high bits of arg
 } arg_kind;
 
-enum { MAX_ARGS = 12, ENGINE_ANY = 255 };
+enum { MAX_ARGS = 12, ENGINE_ANY = 255, NUM_RULES = NUM_CEIL + 1 };
 
 // One operand; offset, bytes and max describe the field of instr_t for the kinds that are plain numbers.
 typedef struct {
@@ -40,6 +47,7 @@ extern const int num_op_forms;
 extern const char *const engine_names[NUM_ENGINES];
 extern const char *const fmt_names[NUM_FMTS];
 extern const char *const scale_names[3];
+extern const char *const rule_names[NUM_RULES];
 extern const char *const side_names[2]; // TO_WEST, TO_EAST
 
 // Whether the text form (not `raw`) holds every field of this instruction.

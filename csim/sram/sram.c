@@ -44,13 +44,13 @@ void sram_peek(const sram *s, mem_rsp rsp[NUM_PORTS]) {
 }
 
 void sram_grant(const sram *s, const mem_req req[NUM_PORTS], mem_rsp rsp[NUM_PORTS]) {
-    uint8_t want[CFG_BANKS] = {0};
+    uint16_t want[CFG_BANKS] = {0};
     unsigned asked = 0;
     for (int p = 0; p < NUM_PORTS; p++) {
         rsp[p].gnt = false;
         if (!req[p].valid) continue;
         unsigned b = bank_of(req[p].addr);
-        want[b] = (uint8_t)(want[b] | 1u << p);
+        want[b] = (uint16_t)(want[b] | 1u << p);
         asked |= 1u << b;
     }
     for (; asked; asked &= asked - 1) {

@@ -22,6 +22,7 @@ void tile_reset(tile *s, node_t here) {
     move_reset(&s->mv, here);
     send_reset(&s->tx, here);
     recv_reset(&s->rx);
+    vec_reset(&s->vx);
     ni_reset(&s->net);
     router_reset(&s->hop, here);
     counters_reset(&s->count, COUNTER_WIDTH);
@@ -33,6 +34,7 @@ static void gather_waits(const tile_wires *w, tile_sem_op wait[NUM_ENGINES]) {
     wait[ENG_MOVE] = (tile_sem_op){w->mv.wait_valid, w->mv.wait_sem, w->mv.wait_count};
     wait[ENG_SEND] = (tile_sem_op){w->tx.wait_valid, w->tx.wait_sem, w->tx.wait_count};
     wait[ENG_RECV] = (tile_sem_op){w->rx.wait_valid, w->rx.wait_sem, w->rx.wait_count};
+    wait[ENG_VECTOR] = (tile_sem_op){w->vx.wait_valid, w->vx.wait_sem, w->vx.wait_count};
 }
 
 static bool any_queued(const tile *s) {
@@ -57,6 +59,7 @@ void tile_peek(tile *s, tile_out *out) {
     move_peek(&s->mv, &w->mv);
     send_peek(&s->tx, &w->tx);
     recv_peek(&s->rx, &w->rx);
+    vec_peek(&s->vx, &w->vx);
     ni_peek(&s->net, &w->net);
     router_peek(&s->hop, link, credit);
     sram_peek(&s->mem, w->rsp);
@@ -73,14 +76,15 @@ void tile_peek(tile *s, tile_out *out) {
     tile_sems_grant(&s->sems, out->wait, gnt);
     for (int e = 0; e < NUM_ENGINES; e++) out->wait[e].valid &= !gnt[e];
     out->done = !s->seq.running && !any_queued(s) && !w->mm.busy && !w->mv.busy && !w->tx.busy && !w->rx.busy &&
-                !w->net.busy && !router_busy(&s->hop);
+                !w->vx.busy && !w->net.busy && !router_busy(&s->hop);
     out->error = s->seq.error || s->sems.error || w->mm.error || w->mv.error || w->tx.error || w->rx.error ||
-                 any_full(&s->count);
+                 w->vx.error || any_full(&s->count);
 }
 
 static void step_queues(tile *s) {
     tile_wires *w = &s->now;
-    const bool pop[NUM_ENGINES] = {w->mm.instr_ready, w->mv.instr_ready, w->tx.instr_ready, w->rx.instr_ready};
+    const bool pop[NUM_ENGINES] = {w->mm.instr_ready, w->mv.instr_ready, w->tx.instr_ready, w->rx.instr_ready,
+                                   w->vx.instr_ready};
     for (int e = 0; e < NUM_ENGINES; e++)
         if (e == w->engine || s->queue[e].count) tile_queue_step(&s->queue[e], e == w->engine ? w->instr : NULL, pop[e]);
 }
@@ -105,6 +109,7 @@ static void step_engines(tile *s, const bool gnt[NUM_ENGINES], const mem_rsp rsp
     move_in mv;
     send_in tx;
     recv_in rx;
+    vec_in vx;
     mm.instr_valid = offer(s, ENG_MATMUL, &mm.instr);
     mm.wait_gnt = gnt[ENG_MATMUL];
     for (int p = 0; p < MM_PORTS; p++) copy_rsp(&mm.rsp[p], &rsp[PORT_MM_A + p]);
@@ -126,10 +131,14 @@ static void step_engines(tile *s, const bool gnt[NUM_ENGINES], const mem_rsp rsp
     copy_rsp(&rx.rsp, &rsp[PORT_RECV]);
     rx.flit_valid = w->net.flit_valid;
     if (rx.flit_valid) rx.flit = w->net.flit;
+    vx.instr_valid = offer(s, ENG_VECTOR, &vx.instr);
+    vx.wait_gnt = gnt[ENG_VECTOR];
+    for (int p = 0; p < VEC_PORTS; p++) copy_rsp(&vx.rsp[p], &rsp[PORT_VEC_A + p]);
     matmul_step(&s->mm, &mm, &ev->matmul);
     move_step(&s->mv, &mv, &ev->move);
     send_step(&s->tx, &tx, &ev->send);
     recv_step(&s->rx, &rx, &ev->recv);
+    vec_step(&s->vx, &vx, &ev->vec);
 }
 
 static void step_network(tile *s, const tile_in *in, tile_events *ev) {
@@ -161,7 +170,8 @@ static void gather_requests(const tile_wires *w, mem_req req[NUM_PORTS]) {
     const mem_req *from[NUM_PORTS] = {
         [PORT_MM_A] = &w->mm.req[MM_A],       [PORT_MM_W] = &w->mm.req[MM_W],       [PORT_MM_S] = &w->mm.req[MM_S],
         [PORT_MM_C] = &w->mm.req[MM_C],       [PORT_MOVE_R] = &w->mv.req[MOVE_R],   [PORT_MOVE_W] = &w->mv.req[MOVE_W],
-        [PORT_SEND] = &w->tx.req,             [PORT_RECV] = &w->rx.req};
+        [PORT_SEND] = &w->tx.req,             [PORT_RECV] = &w->rx.req,         [PORT_VEC_A] = &w->vx.req[VEC_A],
+        [PORT_VEC_B] = &w->vx.req[VEC_B],     [PORT_VEC_C] = &w->vx.req[VEC_C], [PORT_VEC_W] = &w->vx.req[VEC_W]};
     for (int p = 0; p < NUM_PORTS; p++) {
         req[p].valid = from[p]->valid;
         if (from[p]->valid) req[p] = *from[p];
@@ -180,6 +190,7 @@ void tile_step(tile *s, const tile_in *in) {
     sems.signal[ENG_MOVE] = (tile_sem_op){w->mv.signal_valid, w->mv.signal_sem, w->mv.signal_count};
     sems.signal[ENG_SEND] = (tile_sem_op){w->tx.signal_valid, w->tx.signal_sem, w->tx.signal_count};
     sems.signal[ENG_RECV] = (tile_sem_op){w->rx.signal_valid, w->rx.signal_sem, w->rx.signal_count};
+    sems.signal[ENG_VECTOR] = (tile_sem_op){w->vx.signal_valid, w->vx.signal_sem, w->vx.signal_count};
     gather_requests(w, req);
     sram_grant(&s->mem, req, w->rsp);
     bool room = w->engine >= 0 && tile_queue_ready(&s->queue[w->engine]);

@@ -15,6 +15,7 @@
 #include "tile/tile_queue.h"
 #include "tile/tile_sems.h"
 #include "tile/tile_seq.h"
+#include "vector/vec.h"
 
 enum { TILE_LINKS = NOC_PORTS - 1 }; // neighbour links: index = port of the router less one
 
@@ -39,6 +40,7 @@ typedef struct {
     move_out mv;
     send_out tx;
     recv_out rx;
+    vec_out vx;
     ni_out net;
     link_t eject; // the router's LOCAL output
     credit_t inject_credit;
@@ -54,6 +56,7 @@ typedef struct {
     move mv;
     send tx;
     recv rx;
+    vec vx;
     ni net;
     router hop;
     counters count;

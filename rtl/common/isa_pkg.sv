@@ -8,10 +8,10 @@ package isa_pkg;
     ENG_MOVE   = 3'd1,
     ENG_SEND   = 3'd2,
     ENG_RECV   = 3'd3,
-    ENG_VECTOR = 3'd4,  // kept for the vector engine
+    ENG_VECTOR = 3'd4,
     ENG_SEQ    = 3'd5   // the sequencer itself: END
   } engine_t;
-  parameter int NUM_ENGINES = 4;
+  parameter int NUM_ENGINES = 5;
 
   typedef enum logic [7:0] {
     OP_END       = 8'd0,   // seq: the program ends
@@ -24,7 +24,25 @@ package isa_pkg;
     OP_SEND      = 8'd7,   // send: rows from addr_a to SRAM row addr_c of tile (rect.x0, rect.y0), arrival tag
     OP_MULTICAST = 8'd8,   // send: the same to every tile of rect
     OP_REDUCE    = 8'd9,   // send: this tile's float32 rows from addr_a into the sum over rect, to addr_c of root
-    OP_RECEIVE   = 8'd10   // recv: block until arrivals[tag] >= rows, then arrivals[tag] -= rows
+    OP_RECEIVE   = 8'd10,  // recv: block until arrivals[tag] >= rows, then arrivals[tag] -= rows
+    // vector: 32 to 63, fields of vec_instr_t; on float32, lane by lane
+    OP_VADD      = 8'd32,  // c = a + b
+    OP_VSUB      = 8'd33,  // c = a - b
+    OP_VMUL      = 8'd34,  // c = a * b
+    OP_VFMA      = 8'd35,  // c = a * b + c
+    OP_VMAX      = 8'd36,
+    OP_VMIN      = 8'd37,
+    OP_VLESS     = 8'd38,  // c = a < b: 1.0, otherwise 0.0
+    OP_VSELECT   = 8'd39,  // c = a is not zero: b, otherwise c as it was
+    OP_VEXP2     = 8'd40,  // c = 2^a
+    OP_VRECIP    = 8'd41,  // c = 1 / a
+    OP_VRSQRT    = 8'd42,  // c = 1 / sqrt(a)
+    OP_VCOPY     = 8'd43,  // c = a, lane i from lane i ^ arg
+    // one result row a group
+    OP_VSUM      = 8'd44,  // c = sum of the group's rows and lanes, the same in every lane
+    OP_VLARGEST  = 8'd45,  // c = the largest of them
+    OP_VBF16     = 8'd46,  // c = two rows as BF16 (to nearest even)
+    OP_VQUANT    = 8'd47   // c = four rows as an MX block as arg says, its scale a byte of a row of b
   } op_t;
 
   typedef enum logic [2:0] {
@@ -65,5 +83,29 @@ package isa_pkg;
     logic [4:0]  root_y;
     logic [7:0]  reserved;
   } instr_t;
+
+  // Vector instructions walk for o < outer, for l < lines, for s < segs, for r < rows. One pair (o, l) is a group. A wide
+  // operand has a row for each step, at addr + l line + (o segs + s) seg + r; any other one a row for each group, at
+  // addr + l line + o seg. Results of VSUM, VLARGEST, VBF16, VQUANT are one row a group. The scales of VQUANT are byte
+  // l % 32 of the row at addr + (l / 32) line + o seg of b, written whole.
+  typedef struct packed {
+    logic [15:0] addr;
+    logic [15:0] line;
+    logic [15:0] seg;
+    logic        wide;
+  } operand_t;
+  typedef struct packed {
+    logic [7:0]  op;
+    engine_t     engine;
+    logic [4:0]  arg;     // VCOPY: 0..7; VQUANT: fmt_t + 8 num_pkg::rule_t
+    logic [15:0] outer;
+    logic [15:0] lines;
+    logic [7:0]  segs;
+    logic [7:0]  rows;
+    operand_t    a;
+    operand_t    b;
+    operand_t    c;
+    logic [44:0] reserved;
+  } vec_instr_t;
 endpackage
 // verilator lint_on UNUSEDPARAM

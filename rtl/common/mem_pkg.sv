@@ -29,6 +29,10 @@ package mem_pkg;
   parameter int PORT_MOVE_W = 5;  // move: COPY destination
   parameter int PORT_SEND = 6;    // send: source
   parameter int PORT_RECV = 7;    // receive: arriving rows
-  parameter int NUM_PORTS = 8;
+  parameter int PORT_VEC_A = 8;   // vector: operands
+  parameter int PORT_VEC_B = 9;
+  parameter int PORT_VEC_C = 10;  // vector: the result as it was, for VFMA and VSELECT
+  parameter int PORT_VEC_W = 11;  // vector: results
+  parameter int NUM_PORTS = 12;
 endpackage
 // verilator lint_on UNUSEDPARAM

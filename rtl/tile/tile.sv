@@ -1,4 +1,4 @@
-// Tile: sequencer, queues, four engines, SRAM, semaphores, network interface, router and counters; wiring and no logic of
+// Tile: sequencer, queues, five engines, SRAM, semaphores, network interface, router and counters; wiring and no logic of
 // its own but the gathering of done and error. Every instruction takes its engine's time; see rtl/tile/README.md.
 // Twin: csim/tile/tile.
 `include "chk.svh"
@@ -42,6 +42,7 @@ module tile
   localparam int Mv = 1;
   localparam int Tx = 2;
   localparam int Rx = 3;
+  localparam int Vx = 4;
 
   // ---- sequencer and queues
   logic            [Engines-1:0] seq_valid, seq_ready, instr_valid, instr_ready;
@@ -216,6 +217,26 @@ module tile
       .busy_o          (busy[Rx]),
       .error_o         (error[Rx]),
       .events_o        (ev.recv)
+  );
+
+  vec u_vec (
+      .clk_i,
+      .rst_ni,
+      .instr_valid_i (instr_valid[Vx]),
+      .instr_i       (instr[Vx]),
+      .instr_ready_o (instr_ready[Vx]),
+      .mem_req_o     (mem_req[mem_pkg::PORT_VEC_W:mem_pkg::PORT_VEC_A]),
+      .mem_rsp_i     (mem_rsp[mem_pkg::PORT_VEC_W:mem_pkg::PORT_VEC_A]),
+      .wait_valid_o  (wait_valid[Vx]),
+      .wait_sem_o    (wait_sem[Vx]),
+      .wait_count_o  (wait_count[Vx]),
+      .wait_gnt_i    (wait_gnt[Vx]),
+      .signal_valid_o(signal_valid[Vx]),
+      .signal_sem_o  (signal_sem[Vx]),
+      .signal_count_o(signal_count[Vx]),
+      .busy_o        (busy[Vx]),
+      .error_o       (error[Vx]),
+      .events_o      (ev.vec)
   );
 
   // ---- network

@@ -42,8 +42,8 @@ module tile_seq #(
         running_d = 1'b0;
         error_d   = error_q || instr_q.op != OP_END;
       end else begin
-        instr_valid_o[instr_q.engine[1:0]] = 1'b1;
-        taken = instr_ready_i[instr_q.engine[1:0]];
+        instr_valid_o[instr_q.engine] = 1'b1;
+        taken = instr_ready_i[instr_q.engine];
         if (taken && pc_q == AddrBits'(Rows - 1)) begin
           running_d = 1'b0;
           error_d   = 1'b1;

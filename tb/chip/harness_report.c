@@ -32,7 +32,7 @@ static void add(char *text, size_t size, const char *format, ...) {
 }
 
 static int engine_of(const char *unit) {
-    static const char *const engines[NUM_ENGINES] = {"matmul", "move", "send", "recv"};
+    static const char *const engines[NUM_ENGINES] = {"matmul", "move", "send", "recv", "vec"};
     for (int e = 0; e < NUM_ENGINES; e++)
         if (!strcmp(unit, engines[e])) return e;
     return -1;

@@ -28,9 +28,12 @@ static void emit(random_plan *p, int tile, instr_t instr) {
     if (p->program.num_instrs[tile] < MAX_INSTRS) p->instrs[tile][p->program.num_instrs[tile]++] = instr;
 }
 
-// What follows in engine `to` waits for what precedes in engine `from`. Each pair has a semaphore of its own.
+enum { SEMS_EACH = CFG_NUM_SEMS / NUM_ENGINES };
+
+// What follows in engine `to` waits for what precedes in engine `from`, or in another one that signals the same
+// semaphore: signals are never fewer than waits, so all of it comes to its end.
 static void order(random_plan *p, int tile, int from, int to) {
-    uint8_t sem = (uint8_t)(from * NUM_ENGINES + to);
+    uint8_t sem = (uint8_t)(to * SEMS_EACH + from % SEMS_EACH);
     emit(p, tile, (instr_t){.op = OP_SIGNAL, .engine = (uint8_t)from, .sem = sem, .count = 1});
     emit(p, tile, (instr_t){.op = OP_WAIT, .engine = (uint8_t)to, .sem = sem, .count = 1});
 }
@@ -76,6 +79,30 @@ static void random_matmul(random_plan *p, int tile) {
                    .addr_c = (uint16_t)below(p, SRAM_ROWS / 2)});
 }
 
+// Any vector operation, within its demands on groups and formats; rows may repeat, results may lie over operands.
+static void random_vector(random_plan *p, int tile) {
+    enum { MAX_STRIDE = 8, MAX_LINES = 70 };
+    static const uint8_t formats[] = {FMT_E2M1, FMT_E4M3, FMT_E5M2, FMT_INT8};
+    instr_t v = {.op = (uint8_t)(OP_VADD + below(p, OP_VQUANT - OP_VADD + 1)), .engine = ENG_VECTOR};
+    vec_args *a = &v.vec;
+    *a = (vec_args){.outer = (uint16_t)(1 + below(p, 3)),
+                    .lines = (uint16_t)(1 + below(p, below(p, 8) ? 6 : MAX_LINES)),
+                    .segs = (uint8_t)(1 + below(p, 3)),
+                    .rows = (uint8_t)(1 + below(p, 4))};
+    if (v.op == OP_VBF16 || v.op == OP_VQUANT) {
+        a->segs = (uint8_t)(1 + below(p, 2));
+        a->rows = (uint8_t)((v.op == OP_VBF16 ? 2 : 4) / a->segs);
+    }
+    if (v.op == OP_VCOPY) a->arg = (uint8_t)below(p, 8);
+    if (v.op == OP_VQUANT) a->arg = (uint8_t)(formats[below(p, 4)] + 8 * below(p, 3));
+    for (int x = 0; x < VEC_OPERANDS; x++)
+        a->of[x] = (vec_operand){.addr = (uint16_t)below(p, SRAM_ROWS / 2),
+                                 .line = (uint16_t)below(p, MAX_STRIDE),
+                                 .seg = (uint16_t)below(p, MAX_STRIDE),
+                                 .wide = below(p, 2)};
+    emit(p, tile, v);
+}
+
 // A SEND, MULTICAST or REDUCE with the RECEIVEs that belong to it, in the programs of all tiles that take part.
 static void random_transfer(random_plan *p) {
     int ax = below(p, CFG_TILES_X), bx = below(p, CFG_TILES_X), ay = below(p, CFG_TILES_Y), by = below(p, CFG_TILES_Y);
@@ -103,7 +130,7 @@ static void random_transfer(random_plan *p) {
 
 static void random_step(random_plan *p) {
     int tile = below(p, CHIP_TILES);
-    switch (below(p, 7)) {
+    switch (below(p, 9)) {
     case 0: random_matmul(p, tile); break;
     case 1: emit(p, tile, hbm_access(p, tile, OP_LOAD, 1 + below(p, 40))); break;
     case 2: random_store(p, tile); break;
@@ -113,6 +140,8 @@ static void random_step(random_plan *p) {
         break;
     }
     case 4: order(p, tile, below(p, NUM_ENGINES), below(p, NUM_ENGINES)); break;
+    case 5:
+    case 6: random_vector(p, tile); break;
     default: random_transfer(p); break;
     }
 }
@@ -141,6 +170,7 @@ static random_plan *random_plan_new(uint64_t seed, int steps) {
         order(p, t, ENG_MOVE, ENG_MATMUL);
         order(p, t, ENG_MOVE, ENG_SEND);
         order(p, t, ENG_MOVE, ENG_RECV);
+        order(p, t, ENG_MOVE, ENG_VECTOR);
     }
     for (int i = 0; i < steps; i++) random_step(p);
     for (int t = 0; t < CHIP_TILES; t++) {

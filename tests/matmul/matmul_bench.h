@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "common/seed.h"
+#include "common/same.h"
 #include "matmul/matmul_dut.h"
 #include "numerics/num.h"
 
@@ -17,10 +17,10 @@ typedef struct {
     row_t *mem, *want;
     mem_rsp rsp[MM_PORTS]; // of the cycle to come, without the grants
     uint8_t delay[MM_PORTS];
-    int max_delay;    // grants come 0..max_delay cycles late
-    uint8_t prompt;   // bit mask of the ports whose grants are never late
-    int instr_gap;    // an instruction is offered in one of so many cycles
-    bool poison;      // every read fails
+    int max_delay;  // grants come 0..max_delay cycles late
+    uint8_t prompt; // bit mask of the ports whose grants are never late
+    int instr_gap;  // an instruction is offered in one of so many cycles
+    bool poison;    // every read fails
     rng_t rng;
     const instr_t *prog;
     int n, next, done_signals;
@@ -38,12 +38,14 @@ static void bench_fill(bench *b) {
             uint64_t v = rng_next(&b->rng);
             if (!wild) v &= ~0x4040404040404040u;
             if (i >= ZONE_AS && i < ZONE_W) v = 0x7C7C7C7C7C7C7C7Cu + (v & 0x0707070707070707u);
-            if (i >= ZONE_WS && i < ZONE_C) v = 0x3F3F3F3F3F3F3F3Fu + (v & 0x4040404040404040u) + (v & 0x0080008000800080u);
+            if (i >= ZONE_WS && i < ZONE_C)
+                v = 0x3F3F3F3F3F3F3F3Fu + (v & 0x4040404040404040u) + (v & 0x0080008000800080u);
             b->mem[i].w[w] = v;
         }
     }
     for (int i = ZONE_C; i < MEM_ROWS; i++)
-        for (int w = 0; w < ROW_WORDS; w++) b->mem[i].w[w] = 0x4060000041200000u + (rng_next(&b->rng) & 0x8000FFFF8000FFFFu);
+        for (int w = 0; w < ROW_WORDS; w++)
+            b->mem[i].w[w] = 0x4060000041200000u + (rng_next(&b->rng) & 0x8000FFFF8000FFFFu);
     memcpy(b->want, b->mem, MEM_ROWS * sizeof(row_t));
 }
 
@@ -106,44 +108,16 @@ static void ref_matmul(row_t *mem, const instr_t *in) {
 static inline void check_memory(const bench *b, int from, int rows, const char *when) {
     for (int i = from; i < from + rows; i++)
         for (int w = 0; w < ROW_WORDS; w++)
-            cr_assert_eq(b->mem[i].w[w], b->want[i].w[w], "%s: cycle %llu, row %04x word %d: got %016llx, want %016llx", when,
-                         (unsigned long long)b->cycle, (unsigned)i, w, (unsigned long long)b->mem[i].w[w],
+            cr_assert_eq(b->mem[i].w[w], b->want[i].w[w], "%s: cycle %llu, row %04x word %d: got %016llx, want %016llx",
+                         when, (unsigned long long)b->cycle, (unsigned)i, w, (unsigned long long)b->mem[i].w[w],
                          (unsigned long long)b->want[i].w[w]);
 }
 
 // ---- a cycle
-static void same_outputs(const bench *b, const matmul_out *got) {
-    const matmul_out *want = &b->out;
-    unsigned long long c = b->cycle;
-#define SAME(f) cr_assert_eq(got->f, want->f, #f ": cycle %llu: got %x, want %x", c, (unsigned)got->f, (unsigned)want->f)
-    SAME(instr_ready);
-    SAME(busy);
-    SAME(error);
-    SAME(wait_valid);
-    SAME(signal_valid);
-    if (want->wait_valid) {
-        SAME(wait_sem);
-        SAME(wait_count);
-    }
-    if (want->signal_valid) {
-        SAME(signal_sem);
-        SAME(signal_count);
-    }
-    for (int i = 0; i < MM_PORTS; i++) {
-        SAME(req[i].valid);
-        if (!want->req[i].valid) continue;
-        SAME(req[i].we);
-        SAME(req[i].addr);
-        if (want->req[i].we)
-            cr_assert_eq(memcmp(&got->req[i].wdata, &want->req[i].wdata, ROW_BYTES), 0, "wdata: cycle %llu", c);
-    }
-#undef SAME
-}
-
-static void same_events(const bench *b, const matmul_events *got, const matmul_events *want) {
-    const uint16_t *g = &got->busy, *w = &want->busy;
-    for (size_t i = 0; i < sizeof *got / sizeof *g; i++)
-        cr_assert_eq(g[i], w[i], "event %zu: cycle %llu: got %u, want %u", i, (unsigned long long)b->cycle, g[i], w[i]);
+static void compare(const bench *b, const matmul_out *got, const matmul_events *ev, const matmul_events *want) {
+    SAME_ENGINE(*got, b->out, b->cycle);
+    for (int i = 0; i < MM_PORTS; i++) SAME_REQ(*got, b->out, req[i], b->cycle);
+    same_events(&ev->busy, &want->busy, sizeof *ev / sizeof ev->busy, b->cycle);
 }
 
 static void bench_grants(bench *b, matmul_in *in) {
@@ -152,8 +126,8 @@ static void bench_grants(bench *b, matmul_in *in) {
         memset(&b->rsp[i], 0, sizeof b->rsp[i]);
         const mem_req *old = &b->waiting[i], *now = &b->out.req[i];
         if (old->valid)
-            cr_assert(now->valid && now->we == old->we && now->addr == old->addr, "port %d: cycle %llu: a request must hold",
-                      i, (unsigned long long)b->cycle);
+            cr_assert(now->valid && now->we == old->we && now->addr == old->addr,
+                      "port %d: cycle %llu: a request must hold", i, (unsigned long long)b->cycle);
         b->waiting[i].valid = false;
         if (!b->out.req[i].valid) continue;
         if (b->delay[i]) {
@@ -162,7 +136,8 @@ static void bench_grants(bench *b, matmul_in *in) {
             continue;
         }
         in->rsp[i].gnt = true;
-        if (b->max_delay && !(b->prompt >> i & 1)) b->delay[i] = (uint8_t)rng_below(&b->rng, (uint64_t)b->max_delay + 1);
+        if (b->max_delay && !(b->prompt >> i & 1))
+            b->delay[i] = (uint8_t)rng_below(&b->rng, (uint64_t)b->max_delay + 1);
         if (b->out.req[i].we) {
             b->mem[b->out.req[i].addr] = b->out.req[i].wdata;
             b->writes++;
@@ -187,10 +162,10 @@ static void bench_cycle(bench *b) {
     if (b->dut) matmul_dut_step(b->dut, &in, &got, &got_ev);
     matmul_step(&b->twin, &in, &ev);
     if (b->dut) {
-        same_outputs(b, &got);
-        same_events(b, &got_ev, &ev);
+        compare(b, &got, &got_ev, &ev);
     }
-    cr_assert_eq(ev.busy + ev.stall_weights + ev.stall_operand + ev.stall_scale + ev.stall_acc + ev.stall_sem + ev.idle, 1);
+    cr_assert_eq(ev.busy + ev.stall_weights + ev.stall_operand + ev.stall_scale + ev.stall_acc + ev.stall_sem + ev.idle,
+                 1);
     for (size_t i = 0; i < sizeof ev / sizeof(uint16_t); i++) b->total[i] += (&ev.busy)[i];
     if (ev.busy && b->total[0] == 1) b->first_row = b->cycle;
     if (ev.busy) b->last_row = b->cycle;
@@ -210,7 +185,8 @@ static void bench_run(bench *b, const instr_t *prog, int n, uint64_t limit) {
     uint64_t end = b->cycle + limit;
     do {
         bench_cycle(b);
-        cr_assert_lt(b->cycle, end, "hangs: cycle %llu, instruction %d of %d", (unsigned long long)b->cycle, b->next, n);
+        cr_assert_lt(b->cycle, end, "hangs: cycle %llu, instruction %d of %d", (unsigned long long)b->cycle, b->next,
+                     n);
     } while (b->next < n || b->out.busy || b->twin.front.cur_valid);
 }
 #endif

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "common/seed.h"
+#include "common/same.h"
 #include "move/move_dut.h"
 
 // SRAM: A is only read, COPYs write B and read A and B, LOADs write C. HBM: LOADs read the lower, STOREs write the
@@ -83,50 +83,12 @@ static void reference(bench *b) {
     }
 }
 
-#define SAME(f)                                                                                                        \
-    cr_assert_eq(got.f, want->f, #f ": cycle %llu: got %llx, want %llx", c, (unsigned long long)got.f,                 \
-                 (unsigned long long)want->f)
-static void compare(const bench *b, move_out got, const move_events *ev) {
-    const move_out *want = &b->out;
-    unsigned long long c = b->cycle;
-    SAME(instr_ready);
-    SAME(busy);
-    SAME(error);
-    SAME(wait_valid);
-    SAME(signal_valid);
-    SAME(flit_valid);
-    for (int i = 0; i < MOVE_PORTS; i++) {
-        SAME(req[i].valid);
-        if (want->req[i].valid) SAME(req[i].addr);
-        if (want->req[i].valid) SAME(req[i].we);
-    }
-    if (want->wait_valid) SAME(wait_sem);
-    if (want->wait_valid) SAME(wait_count);
-    if (want->signal_valid) SAME(signal_sem);
-    if (want->signal_valid) SAME(signal_count);
-    if (want->req[MOVE_W].valid)
-        cr_assert_eq(memcmp(&got.req[MOVE_W].wdata, &want->req[MOVE_W].wdata, ROW_BYTES), 0, "wdata: cycle %llu", c);
-    if (want->flit_valid) {
-        SAME(flit.head);
-        SAME(flit.tail);
-        SAME(flit.len_m1);
-        SAME(flit.kind);
-        SAME(flit.to);
-        SAME(flit.rect.x0);
-        SAME(flit.rect.y0);
-        SAME(flit.rect.x1);
-        SAME(flit.rect.y1);
-        SAME(flit.root.x);
-        SAME(flit.root.y);
-        SAME(flit.src.x);
-        SAME(flit.src.y);
-        SAME(flit.tag);
-        SAME(flit.last);
-        SAME(flit.addr);
-        cr_assert_eq(memcmp(&got.flit.data, &want->flit.data, ROW_BYTES), 0, "data: cycle %llu", c);
-    }
-    const uint16_t *g = &ev->busy, *w = &b->ev.busy;
-    for (int i = 0; i < 9; i++) cr_assert_eq(g[i], w[i], "event %d: cycle %llu: got %u, want %u", i, c, g[i], w[i]);
+static void compare(const bench *b, const move_out *got, const move_events *ev) {
+    SAME_ENGINE(*got, b->out, b->cycle);
+    for (int i = 0; i < MOVE_PORTS; i++) SAME_REQ(*got, b->out, req[i], b->cycle);
+    SAME(*got, b->out, flit_valid, b->cycle);
+    if (b->out.flit_valid) same_flit(&got->flit, &b->out.flit, b->cycle);
+    same_events(&ev->busy, &b->ev.busy, 9, b->cycle);
 }
 
 // A flit that the network takes: the memory behind it, and what a port expects of packets.
@@ -227,7 +189,7 @@ static void bench_cycle(bench *b) {
     move_step(&b->twin, &in, &b->ev);
     if (b->dut) {
         move_dut_step(b->dut, &in, &got, &ev);
-        compare(b, got, &ev);
+        compare(b, &got, &ev);
     }
     const move_events *e = &b->ev;
     cr_assert_eq(e->busy + e->stall_bank + e->stall_net + e->stall_slot + e->stall_sem + e->idle, 1);

@@ -2,7 +2,7 @@
 
 #include "net/ni_dut.h"
 #include "net/recv.h"
-#include "net/same.h"
+#include "common/same.h"
 #include "net/send.h"
 
 enum { VCS = NOC_NUM_VCS, DEPTH = CFG_NOC_DEPTH, LOG = 40000 };

@@ -2,7 +2,7 @@
 
 #include "common/isa.h"
 #include "net/recv_dut.h"
-#include "net/same.h"
+#include "common/same.h"
 
 enum { SRAM = 65536, TAGS = CFG_NUM_TAGS };
 
@@ -54,12 +54,12 @@ static bool luck(bench *b) {
 
 static void compare(const bench *b, const recv_out *got, const recv_events *ev) {
     SAME_ENGINE(*got, b->out, b->cycle);
+    SAME_REQ(*got, b->out, req, b->cycle);
     SAME(*got, b->out, flit_ready, b->cycle);
     SAME(*got, b->out, load_row, b->cycle);
     SAME(*got, b->out, ack, b->cycle);
     if (b->out.load_row) SAME(*got, b->out, load_slot, b->cycle);
     if (b->out.ack) SAME(*got, b->out, ack_slot, b->cycle);
-    for (int w = 0; b->out.req.valid && w < ROW_WORDS; w++) SAME(*got, b->out, req.wdata.w[w], b->cycle);
     same_events(&ev->busy, &b->ev.busy, 6, b->cycle);
 }
 

@@ -1,7 +1,7 @@
 #include "net/send.h"
 
 #include "common/isa.h"
-#include "net/same.h"
+#include "common/same.h"
 #include "net/send_dut.h"
 
 enum { SRAM = 4096, PROG = 1000, FLITS = 20000 };
@@ -79,6 +79,7 @@ static void reference(bench *b) {
 
 static void compare(const bench *b, const send_out *got, const send_events *ev) {
     SAME_ENGINE(*got, b->out, b->cycle);
+    SAME_REQ(*got, b->out, req, b->cycle);
     SAME(*got, b->out, flit_valid, b->cycle);
     if (b->out.flit_valid) same_flit(&got->flit, &b->out.flit, b->cycle);
     same_events(&ev->busy, &b->ev.busy, 5, b->cycle);

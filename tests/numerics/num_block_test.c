@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/seed.h"
 
@@ -124,4 +125,23 @@ Test(num_block, scales_by_format) {
     cr_assert_eq(num_block_scale(FMT_BF16), SCALE_NONE);
     cr_assert_eq(num_block_scale(FMT_E2M1), SCALE_E8M0);
     cr_assert_eq(num_block_scale(FMT_INT8), SCALE_E8M0);
+}
+
+Test(num_block, to_bf16_is_the_nearest) {
+    for (uint64_t x = 0; x < 1ull << 32; x += 4099) {
+        float value, below, above;
+        uint32_t bits = (uint32_t)x, low = bits & 0xFFFF0000, high = low + 0x10000;
+        uint32_t got = (uint32_t)num_to_bf16(bits) << 16;
+        memcpy(&value, &bits, 4);
+        memcpy(&below, &low, 4);
+        memcpy(&above, &high, 4);
+        if (value != value || (high & 0x7FFFFFFF) >= 0x7F800000) continue;
+        double down = (double)value - below, up = (double)above - value;
+        if (down < 0 || up < 0) down = -down, up = -up;
+        uint32_t want = down < up ? low : down > up ? high : low & 0x10000 ? high : low;
+        cr_assert_eq(got, want, "%08x: got %08x, want %08x", bits, got, want);
+    }
+    cr_assert_eq(num_to_bf16(0x7F800000), 0x7F80);
+    cr_assert_eq(num_to_bf16(0x7F7FFFFF), 0x7F80); // past the largest: infinity
+    cr_assert_eq(num_to_bf16(0xFF800001), 0x7FC0);
 }

@@ -1,48 +1,10 @@
-#include "program/program.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "program/checks.h"
 
 // Written for the sizes of tiny: 2 x 2 tiles, 8 columns, 16 accumulator rows, 2048 SRAM rows, 16 semaphores and tags,
 // queues of 8, 256 instructions.
 _Static_assert(CFG_TILES_X == 2 && CFG_TILES_Y == 2 && CFG_COLS == 8 && CFG_ROWS == 16 &&
                    CFG_BANKS * CFG_BANK_ROWS == 2048 && CFG_QUEUE_DEPTH == 8 && CFG_IMEM_ROWS == 256,
                "the sizes of tiny");
-
-static char error[PROGRAM_ERROR];
-
-static bool check(const char *text) {
-    program p;
-    program_init(&p);
-    error[0] = '\0';
-    cr_assert(program_parse(&p, "t", text, strlen(text), error), "%s", error);
-    bool ok = program_check(&p, "t", error);
-    program_free(&p);
-    return ok;
-}
-
-static void accepts(const char *text) {
-    cr_expect(check(text), "refused: %s\n%s", error, text);
-}
-
-// Refused with exactly this line behind "t:".
-static void refuses(const char *text, const char *message) {
-    cr_expect_not(check(text), "accepted:\n%s", text);
-    cr_expect(strncmp(error, "t:", 2) == 0 && strcmp(error + 2, message) == 0, "\n got %s\nwant t:%s", error, message);
-}
-
-// One instruction on tile 0 0 and the end; the finding stands at line 2, instruction 0. NULL: accepted.
-static void one(const char *instr, const char *op, const char *finding) {
-    char text[512], message[512];
-    snprintf(text, sizeof text, "tile 0 0:\n%s\nend\n", instr);
-    if (!finding) {
-        accepts(text);
-        return;
-    }
-    snprintf(message, sizeof message, "2: tile 0 0, instruction 0 (%s): %s", op, finding);
-    refuses(text, message);
-}
 
 Test(program_check, accepts_a_program_that_uses_everything) {
     accepts("tile 0 0:\n"
@@ -187,7 +149,9 @@ Test(program_check, instructions_without_a_form) {
         {.op = OP_MATMUL, .engine = ENG_MOVE, .m = 1, .n = 1, .k = 1},
         {.op = OP_COPY, .engine = ENG_MOVE, .rows = 1, .addr_c = 5, .tag = 1},
         {.op = NUM_OPS, .engine = ENG_MOVE},
-        {.op = OP_SIGNAL, .engine = ENG_VECTOR, .count = 1},
+        {.op = OP_SIGNAL, .engine = ENG_SEQ, .count = 1},
+        {.op = OP_VCOPY, .engine = ENG_MOVE, .vec = {.outer = 1, .lines = 1, .segs = 1, .rows = 1}},
+        {.op = OP_VSUM, .engine = ENG_VECTOR, .vec = {.arg = 1, .outer = 1, .lines = 1, .segs = 1, .rows = 1}},
         {.op = OP_END, .engine = ENG_MOVE},
         {.op = OP_MATMUL, .engine = ENG_MATMUL, .m = 1, .n = 1, .k = 1, .addr_c = 99, .fmt_a = 6},
         {.op = OP_MATMUL, .engine = ENG_MATMUL, .m = 1, .n = 1, .k = 1, .addr_c = 99, .scale_w = 3},

@@ -103,6 +103,43 @@ Test(program, reads_every_operation) {
     cr_assert(t->lines[0] == 3 && t->lines[11] == 14 && p.tiles[1].lines[0] == 17);
 }
 
+Test(program, reads_vector_instructions) {
+    cr_assert(parse("tile 0 0:\n"
+                    "vec.fma c=0x10:1:2 a=3:4:5:group b=0xFFFF:65535:6 outer=65535 lines=7 segs=255 rows=8\n"
+                    "vec.copy swap=5 a=0:0:0 c=0:0:0 outer=1 lines=1 segs=1 rows=1\n"
+                    "vec.quant c=1:2:3 scales=4:5:6 a=7:8:9 fmt=int8 rule=ceil outer=1 lines=1 segs=1 rows=4\n"
+                    "vec.sum c=1:2:3 a=7:8:9:group outer=1 lines=1 segs=1 rows=4\n"
+                    "vec.wait s1 2\n"),
+              "%s", error);
+    const instr_t *i = p.tiles[0].instrs;
+    const vec_operand *of = i[0].vec.of;
+    cr_assert(i[0].op == OP_VFMA && i[0].engine == ENG_VECTOR && i[0].vec.outer == 65535 && i[0].vec.lines == 7 &&
+              i[0].vec.segs == 255 && i[0].vec.rows == 8 && i[0].vec.arg == 0);
+    cr_assert(of[VEC_A].addr == 3 && of[VEC_A].line == 4 && of[VEC_A].seg == 5 && !of[VEC_A].wide);
+    cr_assert(of[VEC_B].addr == 0xFFFF && of[VEC_B].line == 65535 && of[VEC_B].seg == 6 && of[VEC_B].wide);
+    cr_assert(of[VEC_C].addr == 0x10 && of[VEC_C].line == 1 && of[VEC_C].seg == 2 && of[VEC_C].wide);
+    cr_assert(i[1].op == OP_VCOPY && i[1].vec.arg == 5);
+    cr_assert(i[2].op == OP_VQUANT && i[2].vec.arg == FMT_INT8 + 8 * NUM_CEIL && i[2].vec.of[VEC_B].line == 5 &&
+              !i[2].vec.of[VEC_B].wide && !i[2].vec.of[VEC_C].wide && i[2].vec.of[VEC_A].wide);
+    cr_assert(i[3].op == OP_VSUM && !i[3].vec.of[VEC_C].wide && !i[3].vec.of[VEC_A].wide);
+    cr_assert(i[4].op == OP_WAIT && i[4].engine == ENG_VECTOR && i[4].sem == 1);
+    assert_round_trip(&p);
+    char text[PROGRAM_LINE];
+    program_print_instr(&i[2], text);
+    cr_assert_str_eq(text, "vec.quant c=0x0001:2:3 a=0x0007:8:9 scales=0x0004:5:6 fmt=int8 rule=ceil outer=1 lines=1 "
+                           "segs=1 rows=4");
+    program_print_instr(&i[0], text);
+    cr_assert_str_eq(text, "vec.fma c=0x0010:1:2 a=0x0003:4:5:group b=0xffff:65535:6 outer=65535 lines=7 segs=255 "
+                           "rows=8");
+}
+
+Test(program, a_field_of_the_other_layout_is_not_lost) {
+    cr_assert_not(program_add(&p, (node_t){0, 0}, &(instr_t){.op = OP_VADD, .engine = ENG_VECTOR, .m = 1}, 0));
+    cr_assert_not(program_add(&p, (node_t){0, 0}, &(instr_t){.op = OP_COPY, .vec = {.rows = 1}}, 0));
+    cr_assert_not(program_add(&p, (node_t){0, 0}, &(instr_t){.op = OP_VCOPY, .vec = {.arg = 32}}, 0));
+    cr_assert(program_add(&p, (node_t){0, 0}, &(instr_t){.op = OP_VCOPY, .vec = {.arg = 31}}, 0));
+}
+
 Test(program, prints_what_it_read) {
     cr_assert(parse(sample), "%s", error);
     assert_round_trip(&p);
@@ -121,9 +158,9 @@ static instr_t random_form(rng_t *rng) {
         i = isa_unpack(&row);
         char text[PROGRAM_LINE];
         unsigned x = i.rect.x0, y = i.rect.y0;
-        switch (rng_below(rng, 6)) {
+        switch (rng_below(rng, 8)) {
         case 0:
-            snprintf(text, sizeof text, "%s.wait s%u %u", engine_names[i.engine & 3], i.sem, i.count);
+            snprintf(text, sizeof text, "%s.wait s%u %u", engine_names[i.engine % NUM_ENGINES], i.sem, i.count);
             break;
         case 1:
             snprintf(text, sizeof text, "move.load c=%u from=east:%u:%u rows=%u", i.addr_c, y, i.hbm_addr, i.rows);
@@ -138,6 +175,17 @@ static instr_t random_form(rng_t *rng) {
         case 4:
             snprintf(text, sizeof text, "send.reduce c=%u a=%u tag=%u rows=%u over=%u,%u..%u,%u root=%u,%u", i.addr_c,
                      i.addr_a, i.tag, i.rows, x, y, i.rect.x1, i.rect.y1, i.root.x, i.root.y);
+            break;
+        case 5:
+            snprintf(text, sizeof text, "vec.less c=%u:%u:%u a=%u:%u:0x%x%s b=%u:1:2 outer=%u lines=%u segs=%u rows=3",
+                     i.m, i.n, i.k, i.addr_a, i.addr_as, i.addr_w, i.init ? ":group" : "", i.addr_ws, i.rows, i.addr_c,
+                     i.count);
+            break;
+        case 6:
+            snprintf(text, sizeof text,
+                     "vec.quant c=%u:%u:%u a=%u:9:8:group scales=%u:3:4 outer=%u lines=1 segs=1 rows=%u fmt=%s rule=%s",
+                     i.m, i.n, i.k, i.addr_a, i.addr_as, i.addr_w, i.count, fmt_names[i.fmt_a % NUM_FMTS],
+                     rule_names[i.scale_a % NUM_RULES]);
             break;
         default:
             snprintf(text, sizeof text,
@@ -206,7 +254,7 @@ Test(program, errors_name_file_line_and_what_was_expected) {
         {"tile 0 0:\nend\ntile 0 0:\nend", "t:3: expected each tile once, tile 0 0 is there already, found 'tile'"},
         {"tile 0 0:\nend end", "t:2: expected the end of the line, found 'end'"},
         {"tile 0 0:\njump 3",
-         "t:2: expected 'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv, found 'jump'"},
+         "t:2: expected 'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv, vec, found 'jump'"},
         {"tile 0 0:\n\nmove.fly", "t:3: expected an operation of move, found 'move.fly'"},
         {"tile 0 0:\nsend.copy c=1 a=2 rows=3", "t:2: expected move.copy, found 'send.copy'"},
         {"tile 0 0:\nmove.wait", "t:2: expected a semaphore such as s0, found the end of the line"},
@@ -229,15 +277,29 @@ Test(program, errors_name_file_line_and_what_was_expected) {
         {"tile 0 0:\nsend.send a=1 c=1 rows=1 tag=1 to=32,0", "t:2: expected to=a tile X,Y, found 'to=32,0'"},
         {"tile 0 0:\nsend.multicast a=1 c=1 rows=1 tag=1 to=1,1",
          "t:2: expected to=tiles X0,Y0..X1,Y1, found 'to=1,1'"},
-        {"tile 0 0:\nraw 12", "t:2: expected 64 hexadecimal digits, the last two (reserved bits) zero, found '12'"},
+        {"tile 0 0:\nvec.sum c=0:1:2:group a=0:0:0 outer=1 lines=1 segs=1 rows=1",
+         "t:2: expected c=ADDR:LINE:SEG, found 'c=0:1:2:group'"},
+        {"tile 0 0:\nvec.sum c=0:1:2 a=0:0 outer=1 lines=1 segs=1 rows=1",
+         "t:2: expected a=ADDR:LINE:SEG or ADDR:LINE:SEG:group, found 'a=0:0'"},
+        {"tile 0 0:\nvec.sum c=0:65536:2 a=0:0:0 outer=1 lines=1 segs=1 rows=1",
+         "t:2: expected c=ADDR:LINE:SEG, found 'c=0:65536:2'"},
+        {"tile 0 0:\nvec.copy swap=8 c=0:0:0 a=0:0:0 outer=1 lines=1 segs=1 rows=1",
+         "t:2: expected swap=a number, at most 7, found 'swap=8'"},
+        {"tile 0 0:\nvec.quant c=0:0:0 a=0:0:0 scales=0:0:0 fmt=fp8 rule=floor outer=1 lines=1 segs=1 rows=1",
+         "t:2: expected fmt=e2m1, e4m3, e5m2 or int8, found 'fmt=fp8'"},
+        {"tile 0 0:\nvec.quant c=0:0:0 a=0:0:0 scales=0:0:0 fmt=e4m3 rule=down outer=1 lines=1 segs=1 rows=1",
+         "t:2: expected rule=floor, even or ceil, found 'rule=down'"},
+        {"tile 0 0:\nmove.copy swap=8 c=0:0:0 a=0:0:0", "t:2: expected an operand of copy, found 'swap=8'"},
+        {"tile 0 0:\nraw 12",
+         "t:2: expected 64 hexadecimal digits, the reserved bits zero (the last 8, of vec the last 45), found '12'"},
         {"tile 0 0:\nraw 0000000000000000000000000000000000000000000000000000000000000001",
-         "t:2: expected 64 hexadecimal digits, the last two (reserved bits) zero, found "
+         "t:2: expected 64 hexadecimal digits, the reserved bits zero (the last 8, of vec the last 45), found "
          "'0000000000000000000000000000000000000'"},
         {"tile 0 0:\nraw 00000000000000000000000000000000000000000000000000000000000000000",
-         "t:2: expected 64 hexadecimal digits, the last two (reserved bits) zero, found "
+         "t:2: expected 64 hexadecimal digits, the reserved bits zero (the last 8, of vec the last 45), found "
          "'0000000000000000000000000000000000000'"},
         {"tile 0 0:\n\x01\xff{",
-         "t:2: expected 'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv, found '\?\?{'"},
+         "t:2: expected 'tile X Y:', 'end', 'raw' or ENGINE.OPERATION of matmul, move, send, recv, vec, found '\?\?{'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cr_expect_not(parse(bad[i].text), "accepted: %s", bad[i].text);

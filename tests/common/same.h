@@ -1,6 +1,6 @@
-// What the tests of the net room share: RTL and twin side by side, flits compared, random flits.
-#ifndef TESTS_NET_SAME_H
-#define TESTS_NET_SAME_H
+// What the tests of engines and network share: RTL and twin side by side, flits compared, random flits.
+#ifndef TESTS_COMMON_SAME_H
+#define TESTS_COMMON_SAME_H
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static inline void same_flit(const flit_t *got, const flit_t *want, uint64_t cyc
     for (int w = 0; w < ROW_WORDS; w++) SAME(*got, *want, data.w[w], cycle);
 }
 
-// Outputs that send and recv have in common.
+// Outputs that all engines have in common.
 #define SAME_ENGINE(got, want, cycle)                                                                                  \
     do {                                                                                                               \
         SAME(got, want, instr_ready, cycle);                                                                           \
@@ -40,13 +40,19 @@ static inline void same_flit(const flit_t *got, const flit_t *want, uint64_t cyc
         SAME(got, want, error, cycle);                                                                                 \
         SAME(got, want, wait_valid, cycle);                                                                            \
         SAME(got, want, signal_valid, cycle);                                                                          \
-        SAME(got, want, req.valid, cycle);                                                                             \
-        if ((want).req.valid) SAME(got, want, req.we, cycle);                                                          \
-        if ((want).req.valid) SAME(got, want, req.addr, cycle);                                                        \
         if ((want).wait_valid) SAME(got, want, wait_sem, cycle);                                                       \
         if ((want).wait_valid) SAME(got, want, wait_count, cycle);                                                     \
         if ((want).signal_valid) SAME(got, want, signal_sem, cycle);                                                   \
         if ((want).signal_valid) SAME(got, want, signal_count, cycle);                                                 \
+    } while (0)
+// One memory port, `req` or `req[i]`.
+#define SAME_REQ(got, want, req, cycle)                                                                                \
+    do {                                                                                                               \
+        SAME(got, want, req.valid, cycle);                                                                             \
+        if (!(want).req.valid) break;                                                                                  \
+        SAME(got, want, req.we, cycle);                                                                                \
+        SAME(got, want, req.addr, cycle);                                                                              \
+        for (int w = 0; (want).req.we && w < ROW_WORDS; w++) SAME(got, want, req.wdata.w[w], cycle);                   \
     } while (0)
 
 static inline void same_events(const uint16_t *got, const uint16_t *want, int n, uint64_t cycle) {
