@@ -6,18 +6,19 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "llm/llm.h"
-#include "llm/tokenizer.h"
+#include "llm/llm_score.h"
 #include "npy/npy.h"
 #include "numerics/num.h"
 
 static const char
     NAME[] = "run",
     usage[] =
-        "usage: poblano run MODEL_DIR --prompt TEXT | --prompt-ids N,N,... [options]\n"
+        "usage: poblano run MODEL_DIR --prompt TEXT | --prompt-ids N,N,... | --score FILE [options]\n"
         "MODEL_DIR: config.json and safetensors as of Hugging Face (llama, gpt_oss, deepseek_v3); vocab.json for text\n"
         "  --prompt TEXT     behind the token that begins a text\n"
         "  --prompt-ids LIST tokens as they are\n"
+        "  --score FILE      answers questions instead, each line a prompt, a tab, the answer; prints how many are "
+        "right\n"
         "  --tokens N        at most so many more, greedily; ends where the model ends (32)\n"
         "  --backend B       ref: the functional reference in float32 (ref)\n"
         "  --weights F       matrices of the layers in: f32 (as stored), bf16, int8, e4m3, e5m2, int4, e2m1 (f32)\n"
@@ -26,7 +27,7 @@ static const char
         "  --config NAME     the chip (that of this program)\n";
 
 typedef struct {
-    const char *dir, *prompt, *ids, *logits;
+    const char *dir, *prompt, *ids, *score, *logits;
     uint32_t tokens;
     fmt_id weights; // NUM_FMTS: as stored
     llm_mla mla;
@@ -69,6 +70,9 @@ static bool option(int key, arguments *a) {
     case 'i':
         a->ids = optarg;
         return true;
+    case 's':
+        a->score = optarg;
+        return true;
     case 't':
         if (!whole_number(optarg, 1 << 24, &value)) return refuse("--tokens", "a whole number up to 2^24", optarg);
         a->tokens = (uint32_t)value;
@@ -92,12 +96,17 @@ static bool option(int key, arguments *a) {
 }
 
 static bool parse(int argc, char **argv, arguments *a) {
-    static const struct option options[] = {
-        {"prompt", required_argument, NULL, 'p'},  {"prompt-ids", required_argument, NULL, 'i'},
-        {"tokens", required_argument, NULL, 't'},  {"backend", required_argument, NULL, 'b'},
-        {"weights", required_argument, NULL, 'w'}, {"mla", required_argument, NULL, 'a'},
-        {"logits", required_argument, NULL, 'l'},  {"config", required_argument, NULL, 'C'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"prompt", required_argument, NULL, 'p'},
+                                            {"prompt-ids", required_argument, NULL, 'i'},
+                                            {"tokens", required_argument, NULL, 't'},
+                                            {"backend", required_argument, NULL, 'b'},
+                                            {"weights", required_argument, NULL, 'w'},
+                                            {"mla", required_argument, NULL, 'a'},
+                                            {"logits", required_argument, NULL, 'l'},
+                                            {"config", required_argument, NULL, 'C'},
+                                            {"score", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     optind = 0; // commands may be called more than once
     opterr = 0;
     for (int key; (key = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
@@ -109,7 +118,12 @@ static bool parse(int argc, char **argv, arguments *a) {
     if (optind >= argc) return refuse("MODEL_DIR", "a directory", "");
     a->dir = argv[optind++];
     if (optind < argc) return refuse("arguments", "one MODEL_DIR", argv[optind]);
-    if (!a->prompt == !a->ids) return refuse("--prompt, --prompt-ids", "one of them", a->prompt ? "both" : "");
+    int ways = !!a->prompt + !!a->ids + !!a->score;
+    if (ways != 1) {
+        bad_input(NAME, "--prompt, --prompt-ids, --score: expected one of them, got %s", ways ? "several" : "none");
+        return false;
+    }
+    if (a->score && a->logits) return refuse("--logits", "no --score beside it", a->logits);
     return !a->logits || can_write(NAME, a->logits);
 }
 
@@ -154,7 +168,7 @@ static bool open_words(const arguments *a, session *s) {
     char path[4096], error[TOK_ERROR];
     const llm_config *c = llm_config_of(s->model);
     snprintf(path, sizeof path, "%.4000s/vocab.json", a->dir);
-    if (!a->prompt && access(path, F_OK) != 0) return true;
+    if (!a->prompt && !a->score && access(path, F_OK) != 0) return true;
     if (!(s->words = tok_open(a->dir, error))) {
         bad_input(NAME, "%s", error);
         return false;
@@ -223,17 +237,39 @@ static size_t speak(const arguments *a, session *s) {
     return taken;
 }
 
+static const char *weights_name(const arguments *a) {
+    return a->weights == NUM_FMTS ? "f32" : num_fmt_name(a->weights);
+}
+
 static bool report(const arguments *a, const session *s, size_t taken) {
     char error[NPY_ERROR_SIZE];
     const llm_config *c = llm_config_of(s->model);
     fprintf(stderr, "%zu tokens of prompt", s->prompt);
     if (s->prompt > 1) fprintf(stderr, " (negative log-likelihood %.4f each)", s->surprise / (double)(s->prompt - 1));
     fprintf(stderr, ", %zu of answer; %llu parameters, weights %s\n", s->count - s->prompt,
-            (unsigned long long)llm_parameters(s->model), a->weights == NUM_FMTS ? "f32" : num_fmt_name(a->weights));
+            (unsigned long long)llm_parameters(s->model), weights_name(a));
     npy_matrix m = {NPY_F32, taken, c->vocabulary, s->logits};
     if (!a->logits || npy_save(a->logits, &m, error)) return true;
     bad_input(NAME, "%s", error);
     return false;
+}
+
+static bool answer_questions(const arguments *a, const session *s) {
+    char error[LLM_ERROR];
+    llm_scored got;
+    if (!llm_score(s->model, s->words, a->mla, a->score, &got, error)) {
+        bad_input(NAME, "%s", error);
+        return false;
+    }
+    printf("%u of %u right (%.1f %%), weights %s\n", got.right, got.asked, 100.0 * got.right / got.asked,
+           weights_name(a));
+    return true;
+}
+
+static bool continue_prompt(const arguments *a, session *s) {
+    const llm_config *c = llm_config_of(s->model);
+    return (a->prompt ? read_text(a->prompt, c, s) : read_ids(a->ids, c->vocabulary, s)) && make_room(a, s) &&
+           report(a, s, speak(a, s));
 }
 
 int cmd_run(int argc, char **argv) {
@@ -249,10 +285,7 @@ int cmd_run(int argc, char **argv) {
     if (!ok)
         bad_input(NAME, "%s", error);
     else
-        ok = open_words(&a, &s) &&
-             (a.prompt ? read_text(a.prompt, llm_config_of(s.model), &s)
-                       : read_ids(a.ids, llm_config_of(s.model)->vocabulary, &s)) &&
-             make_room(&a, &s) && report(&a, &s, speak(&a, &s));
+        ok = open_words(&a, &s) && (a.score ? answer_questions(&a, &s) : continue_prompt(&a, &s));
     llm_end(s.run);
     llm_close(s.model);
     tok_close(s.words);

@@ -72,6 +72,9 @@ module vec
   logic [1:0] part_q;
   logic [3:0] reserved_q, reserve;
   logic write_gnt;
+  write_t fifo_q[Depth];  // the write queue
+  logic [2:0] rd_q;
+  logic [3:0] count_q;
 
   vec_walk u_walk (
       .clk_i, .load_i(load), .instr_i(load ? work : instr_q), .quant_i(facts_q.kind == KIND_QUANT), .step_i(fire),
@@ -243,11 +246,9 @@ module vec
   end
 
   // ---- write queue
-  write_t fifo_q[Depth];
   write_t push_row;
   logic push;
-  logic [2:0] rd_q, wr;
-  logic [3:0] count_q;
+  logic [2:0] wr;
 
   always_comb begin
     push_row = '{addr: at.addr, row: result};

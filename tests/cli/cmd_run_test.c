@@ -154,8 +154,10 @@ static void refuse(const char *rest, const char *because) {
         refuse(rest, because);                                                                                         \
     }
 
-REFUSES(refuses_no_prompt, "", "--prompt, --prompt-ids: expected one of them")
-REFUSES(refuses_two_prompts, "--prompt a --prompt-ids 1", "got \"both\"")
+REFUSES(refuses_no_prompt, "", "--prompt, --prompt-ids, --score: expected one of them, got none")
+REFUSES(refuses_two_prompts, "--prompt a --prompt-ids 1", "expected one of them, got several")
+REFUSES(refuses_logits_of_questions, "--score q --logits l.npy", "--logits: expected no --score beside it")
+REFUSES(refuses_questions_that_are_not_there, "--score /no/questions", "/no/questions: expected a file of questions")
 REFUSES(refuses_a_token_beyond_the_vocabulary, "--prompt-ids 1,262", "tokens below 262")
 REFUSES(refuses_a_negative_token, "--prompt-ids -1", "tokens below 262")
 REFUSES(refuses_an_empty_token, "--prompt-ids 1,,2", "tokens below 262")

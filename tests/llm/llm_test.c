@@ -28,7 +28,10 @@ typedef struct {
 
 static void open_known(const char *name, fmt_id weights, known *k) {
     char path[512], file[600];
-    shared_model(name, path);
+    if (strchr(name, '/')) // the project's own
+        snprintf(path, sizeof path, "%s", name);
+    else
+        shared_model(name, path);
     cr_assert(k->m = llm_open(path, weights, error), "%s", error);
     snprintf(file, sizeof file, "%s/reference.safetensors", path);
     cr_assert(st_open(file, &k->file, error), "%s", error);
@@ -83,6 +86,10 @@ static void equals_reference(const char *name, llm_mla form) {
 Test(llm, gpt_oss_equals_its_reference) {
     equals_reference("gptoss-tiny", LLM_EXPANDED);
 }
+Test(llm, the_projects_own_model_equals_its_reference) {
+    equals_reference("models/serrano-300k", LLM_EXPANDED);
+}
+
 Test(llm, deepseek_v3_equals_its_reference_in_both_forms) {
     equals_reference("dsv3-tiny", LLM_EXPANDED);
     equals_reference("dsv3-tiny", LLM_ABSORBED);
