@@ -85,33 +85,44 @@ static bool option(int key, arguments *a) {
 }
 
 static bool parse(int argc, char **argv, arguments *a) {
-    static const struct option options[] = {
-        {"a", required_argument, NULL, A},           {"w", required_argument, NULL, W},
-        {"a-scale", required_argument, NULL, A_SCALE}, {"w-scale", required_argument, NULL, W_SCALE},
-        {"init", required_argument, NULL, INIT},     {"a-fmt", required_argument, NULL, 'x'},
-        {"w-fmt", required_argument, NULL, 'y'},     {"w-scale-fmt", required_argument, NULL, 's'},
-        {"align-bits", required_argument, NULL, 'n'}, {"backend", required_argument, NULL, 'b'},
-        {"out", required_argument, NULL, 'o'},       {"waves", required_argument, NULL, 'f'},
-        {"split-k", no_argument, NULL, 'k'},         {"seed", required_argument, NULL, 'S'},
-        {"config", required_argument, NULL, 'C'},    {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"a", required_argument, NULL, A},
+                                            {"w", required_argument, NULL, W},
+                                            {"a-scale", required_argument, NULL, A_SCALE},
+                                            {"w-scale", required_argument, NULL, W_SCALE},
+                                            {"init", required_argument, NULL, INIT},
+                                            {"a-fmt", required_argument, NULL, 'x'},
+                                            {"w-fmt", required_argument, NULL, 'y'},
+                                            {"w-scale-fmt", required_argument, NULL, 's'},
+                                            {"align-bits", required_argument, NULL, 'n'},
+                                            {"backend", required_argument, NULL, 'b'},
+                                            {"out", required_argument, NULL, 'o'},
+                                            {"waves", required_argument, NULL, 'f'},
+                                            {"split-k", no_argument, NULL, 'k'},
+                                            {"seed", required_argument, NULL, 'S'},
+                                            {"config", required_argument, NULL, 'C'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     optind = 0;
     opterr = 0;
     for (int key; (key = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
         if (key == '?' || key == ':')
-            return complain("options", key == ':' ? "a value behind the option" : "an option of --help", argv[optind - 1]);
+            return complain("options", key == ':' ? "a value behind the option" : "an option of --help",
+                            argv[optind - 1]);
         if (!option(key, a)) return false;
     }
     if (a->help) return true;
     if (optind < argc) return complain("arguments", "options only", argv[optind]);
     if (!a->files[A] || !a->files[W]) return complain(a->files[A] ? "--w" : "--a", "a .npy file", "");
-    if (a->a_fmt == NUM_FMTS || a->w_fmt == NUM_FMTS) return complain(a->a_fmt == NUM_FMTS ? "--a-fmt" : "--w-fmt", "a format", "");
+    if (a->a_fmt == NUM_FMTS || a->w_fmt == NUM_FMTS)
+        return complain(a->a_fmt == NUM_FMTS ? "--a-fmt" : "--w-fmt", "a format", "");
     if (!a->out) return complain("--out", "a .npy file for the result", "");
     if (a->align_bits != CFG_ALIGN_BITS) {
-        bad_input("matmul", "--align-bits %llu: configuration %s has %d", (unsigned long long)a->align_bits, CFG_NAME, CFG_ALIGN_BITS);
+        bad_input("matmul", "--align-bits %llu: configuration %s has %d", (unsigned long long)a->align_bits, CFG_NAME,
+                  CFG_ALIGN_BITS);
         return false;
     }
-    if (a->waves && !(a->backend & HARNESS_RTL)) return complain("--waves", "it with --backend rtl or all only", a->waves);
+    if (a->waves && !(a->backend & HARNESS_RTL))
+        return complain("--waves", "it with --backend rtl or all only", a->waves);
     return can_write("matmul", a->out) && (!a->waves || can_write("matmul", a->waves));
 }
 
@@ -119,16 +130,16 @@ static bool parse(int argc, char **argv, arguments *a) {
 static bool shaped(const arguments *a, int file, const npy_matrix *m, npy_type type, size_t rows, size_t cols) {
     static const char *const names[] = {[NPY_U8] = "uint8", [NPY_U16] = "uint16", [NPY_F32] = "float32"};
     if (m->type == type && m->rows == rows && m->cols == cols) return true;
-    bad_input("matmul", "%s %s: expected %s [%zu, %zu], found %s [%zu, %zu]", file_options[file], a->files[file], names[type],
-              rows, cols, names[m->type], m->rows, m->cols);
+    bad_input("matmul", "%s %s: expected %s [%zu, %zu], found %s [%zu, %zu]", file_options[file], a->files[file],
+              names[type], rows, cols, names[m->type], m->rows, m->cols);
     return false;
 }
 
 static bool codes_fit(const arguments *a, int file, const npy_matrix *m, fmt_id fmt) {
     for (size_t i = 0; num_fmt_bits(fmt) == 4 && i < m->rows * m->cols; i++)
         if (((const uint8_t *)m->data)[i] > 15) {
-            bad_input("matmul", "%s %s: element [%zu, %zu]: expected a code below 16, found %d", file_options[file], a->files[file],
-                      i / m->cols, i % m->cols, ((const uint8_t *)m->data)[i]);
+            bad_input("matmul", "%s %s: element [%zu, %zu]: expected a code below 16, found %d", file_options[file],
+                      a->files[file], i / m->cols, i % m->cols, ((const uint8_t *)m->data)[i]);
             return false;
         }
     return true;
@@ -138,7 +149,8 @@ static bool codes_fit(const arguments *a, int file, const npy_matrix *m, fmt_id 
 static uint16_t *widen(const npy_matrix *m) {
     size_t count = m->rows * m->cols;
     uint16_t *to = malloc(count * sizeof *to + 1);
-    for (size_t i = 0; to && i < count; i++) to[i] = m->type == NPY_U16 ? ((uint16_t *)m->data)[i] : ((uint8_t *)m->data)[i];
+    for (size_t i = 0; to && i < count; i++)
+        to[i] = m->type == NPY_U16 ? ((uint16_t *)m->data)[i] : ((uint8_t *)m->data)[i];
     return to;
 }
 
@@ -154,8 +166,8 @@ static bool check(const arguments *a, const npy_matrix files[NUM_FILES]) {
     return shaped(a, A, x, at, x->rows, x->cols) && shaped(a, W, w, wt, w->rows, x->cols) &&
            (!a->files[A_SCALE] || shaped(a, A_SCALE, &files[A_SCALE], NPY_U8, x->rows, blocks)) &&
            (!a->files[W_SCALE] || shaped(a, W_SCALE, &files[W_SCALE], wst, w->rows, blocks)) &&
-           (!a->files[INIT] || shaped(a, INIT, &files[INIT], NPY_F32, x->rows, w->rows)) && codes_fit(a, A, x, a->a_fmt) &&
-           codes_fit(a, W, w, a->w_fmt);
+           (!a->files[INIT] || shaped(a, INIT, &files[INIT], NPY_F32, x->rows, w->rows)) &&
+           codes_fit(a, A, x, a->a_fmt) && codes_fit(a, W, w, a->w_fmt);
 }
 
 static int report(const arguments *a, const kernel *k, const product_result *r) {
@@ -164,7 +176,8 @@ static int report(const arguments *a, const kernel *k, const product_result *r) 
         printf("%u x %u x %u: reference\n", k->spec.m, k->spec.n, k->spec.k);
         return EXIT_OK;
     }
-    printf("%u x %u x %u: %llu cycles, bound %llu, %.2f %%; %llu elements, %llu differ from the reference, %llu between RTL and twin\n",
+    printf("%u x %u x %u: %llu cycles, bound %llu, %.2f %%; %llu elements, %llu differ from the reference, %llu "
+           "between RTL and twin\n",
            k->spec.m, k->spec.n, k->spec.k, (unsigned long long)run->cycles, (unsigned long long)k->bounds.cycles,
            100.0 * (double)k->bounds.cycles / (double)run->cycles, (unsigned long long)r->elements,
            (unsigned long long)r->reference_mismatches, (unsigned long long)run->mismatches);
@@ -175,20 +188,31 @@ static int report(const arguments *a, const kernel *k, const product_result *r) 
 
 static int multiply(const arguments *a, const npy_matrix files[NUM_FILES]) {
     char error[NPY_ERROR_SIZE];
-    gemm_spec spec = {(uint32_t)files[A].rows, (uint32_t)files[W].rows, (uint32_t)files[A].cols, a->a_fmt, a->w_fmt,
-                      a->files[A_SCALE] ? SCALE_E8M0 : SCALE_NONE, a->files[W_SCALE] ? a->w_scale : SCALE_NONE, a->split_k};
+    gemm_spec spec = {(uint32_t)files[A].rows,
+                      (uint32_t)files[W].rows,
+                      (uint32_t)files[A].cols,
+                      a->a_fmt,
+                      a->w_fmt,
+                      a->files[A_SCALE] ? SCALE_E8M0 : SCALE_NONE,
+                      a->files[W_SCALE] ? a->w_scale : SCALE_NONE,
+                      a->split_k};
     uint16_t *x = widen(&files[A]), *w = widen(&files[W]), *ws = a->files[W_SCALE] ? widen(&files[W_SCALE]) : NULL;
     float *y = malloc((size_t)spec.m * spec.n * sizeof *y);
     gemm_operands o = {x, files[A_SCALE].data, w, ws, files[INIT].data};
     kernel k = {0};
     product_result r = {0};
     int status = EXIT_BAD_INPUT;
-    if (!x || !w || !y || (a->files[W_SCALE] && !ws)) bad_input("matmul", "no memory");
-    else if (!kernel_gemm("matmul", &spec, &o, &k, error)) bad_input("matmul", "%s", error);
+    if (!x || !w || !y || (a->files[W_SCALE] && !ws))
+        bad_input("matmul", "no memory");
+    else if (!kernel_gemm("matmul", &spec, &o, &k, error))
+        bad_input("matmul", "%s", error);
     else {
-        product_options p = {.backend = (harness_backend)a->backend, .reference = true, .seed = (uint32_t)a->seed, .wave = a->waves};
-        if (a->backend) product_run(&k, &o, &p, y, &r);
-        else if (!kernel_reference(&k, &o, y)) r.run.verdict = HARNESS_NO_MEMORY;
+        product_options p = {
+            .backend = (harness_backend)a->backend, .reference = true, .seed = (uint32_t)a->seed, .wave = a->waves};
+        if (a->backend)
+            product_run(&k, &o, &p, y, &r);
+        else if (!kernel_reference(&k, &o, y))
+            r.run.verdict = HARNESS_NO_MEMORY;
         status = report(a, &k, &r);
         npy_matrix out = {NPY_F32, spec.m, spec.n, y};
         bool have = r.run.verdict == HARNESS_OK || r.run.verdict == HARNESS_MISMATCH;
@@ -204,7 +228,12 @@ static int multiply(const arguments *a, const npy_matrix files[NUM_FILES]) {
 }
 
 int cmd_matmul(int argc, char **argv) {
-    arguments a = {.a_fmt = NUM_FMTS, .w_fmt = NUM_FMTS, .w_scale = SCALE_E8M0, .backend = HARNESS_TWIN, .seed = 1, .align_bits = CFG_ALIGN_BITS};
+    arguments a = {.a_fmt = NUM_FMTS,
+                   .w_fmt = NUM_FMTS,
+                   .w_scale = SCALE_E8M0,
+                   .backend = HARNESS_TWIN,
+                   .seed = 1,
+                   .align_bits = CFG_ALIGN_BITS};
     if (!parse(argc, argv, &a)) return EXIT_BAD_INPUT;
     if (a.help) {
         fputs(usage, stdout);

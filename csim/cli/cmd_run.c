@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "llm/llm_score.h"
+#include "cli/run_session.h"
 #include "npy/npy.h"
 #include "numerics/num.h"
 
@@ -20,29 +20,14 @@ static const char
         "  --score FILE      answers questions instead, each line a prompt, a tab, the answer; prints how many are "
         "right\n"
         "  --tokens N        at most so many more, greedily; ends where the model ends (32)\n"
-        "  --backend B       ref: the functional reference in float32 (ref)\n"
-        "  --weights F       matrices of the layers in: f32 (as stored), bf16, int8, e4m3, e5m2, int4, e2m1 (f32)\n"
+        "  --backend B       ref: the functional reference in float32; the chip: twin, rtl, or all, which compares "
+        "them (ref)\n"
+        "  --weights F       matrices of the layers in: f32 (as stored), bf16, int8, e4m3, e5m2, int4, e2m1 (f32, on "
+        "the chip bf16)\n"
+        "  --activations F   on the chip, in front of the layers' products: bf16, e4m3, e5m2 or int8 (bf16)\n"
         "  --mla F           deepseek_v3: expanded or absorbed (expanded)\n"
         "  --logits FILE     .npy, float32 [tokens taken, vocabulary]\n"
         "  --config NAME     the chip (that of this program)\n";
-
-typedef struct {
-    const char *dir, *prompt, *ids, *score, *logits;
-    uint32_t tokens;
-    fmt_id weights; // NUM_FMTS: as stored
-    llm_mla mla;
-    bool help;
-} arguments;
-
-typedef struct {
-    llm *model;
-    tokenizer *words; // NULL: ids are printed
-    llm_run *run;
-    uint32_t *ids; // [capacity]: prompt, then answer
-    size_t prompt, count, capacity;
-    float *logits;   // [capacity or 1][vocabulary]
-    double surprise; // of the prompt's tokens but the first
-} session;
 
 static bool refuse(const char *option, const char *want, const char *got) {
     bad_input(NAME, "%s: expected %s, got \"%.100s\"", option, want, got);
@@ -61,7 +46,21 @@ static bool choose_weights(const char *text, fmt_id *out) {
     return refuse("--weights", "f32, bf16, int8, e4m3, e5m2, int4 or e2m1", text);
 }
 
-static bool option(int key, arguments *a) {
+static bool choose_activations(const char *text, fmt_id *out) {
+    *out = num_fmt_parse(text);
+    return *out == FMT_BF16 || *out == FMT_E4M3 || *out == FMT_E5M2 || *out == FMT_INT8 ||
+           refuse("--activations", "bf16, e4m3, e5m2 or int8", text);
+}
+
+static bool choose_backend(const char *text, harness_backend *out) {
+    *out = !strcmp(text, "twin")  ? HARNESS_TWIN
+           : !strcmp(text, "rtl") ? HARNESS_RTL
+           : !strcmp(text, "all") ? HARNESS_BOTH
+                                  : 0;
+    return *out || !strcmp(text, "ref") || refuse("--backend", "ref, twin, rtl or all", text);
+}
+
+static bool option(int key, run_arguments *a) {
     uint64_t value;
     switch (key) {
     case 'p':
@@ -78,7 +77,9 @@ static bool option(int key, arguments *a) {
         a->tokens = (uint32_t)value;
         return true;
     case 'b':
-        return !strcmp(optarg, "ref") || refuse("--backend", "ref", optarg);
+        return choose_backend(optarg, &a->chip);
+    case 'x':
+        return choose_activations(optarg, &a->activations);
     case 'w':
         return choose_weights(optarg, &a->weights);
     case 'a':
@@ -95,18 +96,14 @@ static bool option(int key, arguments *a) {
     }
 }
 
-static bool parse(int argc, char **argv, arguments *a) {
-    static const struct option options[] = {{"prompt", required_argument, NULL, 'p'},
-                                            {"prompt-ids", required_argument, NULL, 'i'},
-                                            {"tokens", required_argument, NULL, 't'},
-                                            {"backend", required_argument, NULL, 'b'},
-                                            {"weights", required_argument, NULL, 'w'},
-                                            {"mla", required_argument, NULL, 'a'},
-                                            {"logits", required_argument, NULL, 'l'},
-                                            {"config", required_argument, NULL, 'C'},
-                                            {"score", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+static bool parse(int argc, char **argv, run_arguments *a) {
+    static const struct option options[] = {
+        {"prompt", required_argument, NULL, 'p'},  {"prompt-ids", required_argument, NULL, 'i'},
+        {"tokens", required_argument, NULL, 't'},  {"backend", required_argument, NULL, 'b'},
+        {"weights", required_argument, NULL, 'w'}, {"activations", required_argument, NULL, 'x'},
+        {"mla", required_argument, NULL, 'a'},     {"logits", required_argument, NULL, 'l'},
+        {"config", required_argument, NULL, 'C'},  {"score", required_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     optind = 0; // commands may be called more than once
     opterr = 0;
     for (int key; (key = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
@@ -123,13 +120,14 @@ static bool parse(int argc, char **argv, arguments *a) {
         bad_input(NAME, "--prompt, --prompt-ids, --score: expected one of them, got %s", ways ? "several" : "none");
         return false;
     }
+    if (a->score && a->chip) return refuse("--score", "the backend ref", "another");
     if (a->score && a->logits) return refuse("--logits", "no --score beside it", a->logits);
     return !a->logits || can_write(NAME, a->logits);
 }
 
 // ---- prompt
 // Numbers with commas between; false where the text is anything else.
-static bool read_ids(const char *text, uint32_t vocabulary, session *s) {
+static bool read_ids(const char *text, uint32_t vocabulary, run_session *s) {
     size_t most = strlen(text) / 2 + 1;
     if (!(s->ids = calloc(most, sizeof *s->ids))) return refuse("--prompt-ids", "fewer: no memory", "");
     for (const char *at = text;; at++) {
@@ -147,7 +145,7 @@ static bool read_ids(const char *text, uint32_t vocabulary, session *s) {
     }
 }
 
-static bool read_text(const char *text, const llm_config *c, session *s) {
+static bool read_text(const char *text, const llm_config *c, run_session *s) {
     size_t count;
     if (c->begin == LLM_NO_TOKEN) return refuse("--prompt", "a model with bos_token_id", text);
     uint32_t *found = tok_encode(s->words, text, &count);
@@ -164,7 +162,7 @@ static bool read_text(const char *text, const llm_config *c, session *s) {
 }
 
 // The tokenizer: demanded for text, used for ids where there is one.
-static bool open_words(const arguments *a, session *s) {
+static bool open_words(const run_arguments *a, run_session *s) {
     char path[4096], error[TOK_ERROR];
     const llm_config *c = llm_config_of(s->model);
     snprintf(path, sizeof path, "%.4000s/vocab.json", a->dir);
@@ -178,7 +176,7 @@ static bool open_words(const arguments *a, session *s) {
     return false;
 }
 
-static bool make_room(const arguments *a, session *s) {
+static bool make_room(const run_arguments *a, run_session *s) {
     const llm_config *c = llm_config_of(s->model);
     size_t rows = a->logits ? s->count + a->tokens : 1;
     s->prompt = s->count;
@@ -192,69 +190,27 @@ static bool make_room(const arguments *a, session *s) {
     uint32_t *grown = realloc(s->ids, s->capacity * sizeof *grown);
     if (grown) s->ids = grown;
     s->logits = malloc(rows * c->vocabulary * sizeof *s->logits);
-    s->run = grown && s->logits ? llm_start(s->model, (uint32_t)s->capacity, a->mla) : NULL;
-    return s->run || refuse("--tokens", "fewer: no memory", "");
+    return (grown && s->logits) || refuse("--tokens", "fewer: no memory", "");
 }
 
-// ---- the run
-static void print_token(const session *s, uint32_t id, bool first) {
-    size_t size, skip = 0;
-    if (!s->words)
-        printf("%s%u", first ? "" : " ", id);
-    else {
-        const char *bytes = tok_bytes(s->words, id, &size);
-        skip = first && size && bytes[0] == ' '; // the space in front of a text
-        fwrite(bytes + skip, 1, size - skip, stdout);
-    }
-    fflush(stdout);
+static const char *weights_name(const run_arguments *a) {
+    return a->weights < NUM_FMTS ? num_fmt_name(a->weights) : a->chip ? "bf16" : "f32";
 }
 
-static bool ends(const llm_config *c, uint32_t id) {
-    for (uint32_t i = 0; i < c->num_ends; i++)
-        if (c->ends[i] == id) return true;
-    return false;
-}
-
-// Takes every token of the prompt, then its own; returns how many it took.
-static size_t speak(const arguments *a, session *s) {
-    const llm_config *c = llm_config_of(s->model);
-    size_t taken = 0, shown = s->words && s->ids[0] == c->begin ? 1 : 0;
-    for (size_t i = shown; i < s->prompt; i++) print_token(s, s->ids[i], i == shown);
-    for (bool more = true; more;) {
-        float *logits = s->logits + (a->logits ? taken * c->vocabulary : 0);
-        llm_step(s->run, s->ids[taken++], logits, NULL);
-        if (taken < s->prompt) {
-            s->surprise += llm_surprise(logits, c->vocabulary, s->ids[taken]);
-            continue;
-        }
-        if (s->count == s->capacity) break; // --tokens 0
-        uint32_t next = llm_argmax(logits, c->vocabulary);
-        s->ids[s->count++] = next;
-        more = !ends(c, next) && s->count < s->capacity;
-        if (!ends(c, next)) print_token(s, next, s->count - 1 == shown);
-    }
-    putchar('\n');
-    return taken;
-}
-
-static const char *weights_name(const arguments *a) {
-    return a->weights == NUM_FMTS ? "f32" : num_fmt_name(a->weights);
-}
-
-static bool report(const arguments *a, const session *s, size_t taken) {
+static bool report(const run_arguments *a, const run_session *s) {
     char error[NPY_ERROR_SIZE];
     const llm_config *c = llm_config_of(s->model);
     fprintf(stderr, "%zu tokens of prompt", s->prompt);
     if (s->prompt > 1) fprintf(stderr, " (negative log-likelihood %.4f each)", s->surprise / (double)(s->prompt - 1));
     fprintf(stderr, ", %zu of answer; %llu parameters, weights %s\n", s->count - s->prompt,
             (unsigned long long)llm_parameters(s->model), weights_name(a));
-    npy_matrix m = {NPY_F32, taken, c->vocabulary, s->logits};
+    npy_matrix m = {NPY_F32, s->taken, c->vocabulary, s->logits};
     if (!a->logits || npy_save(a->logits, &m, error)) return true;
     bad_input(NAME, "%s", error);
     return false;
 }
 
-static bool answer_questions(const arguments *a, const session *s) {
+static bool answer_questions(const run_arguments *a, const run_session *s) {
     char error[LLM_ERROR];
     llm_scored got;
     if (!llm_score(s->model, s->words, a->mla, a->score, &got, error)) {
@@ -266,30 +222,30 @@ static bool answer_questions(const arguments *a, const session *s) {
     return true;
 }
 
-static bool continue_prompt(const arguments *a, session *s) {
+static bool continue_prompt(const run_arguments *a, run_session *s, int *status) {
     const llm_config *c = llm_config_of(s->model);
     return (a->prompt ? read_text(a->prompt, c, s) : read_ids(a->ids, c->vocabulary, s)) && make_room(a, s) &&
-           report(a, s, speak(a, s));
+           run_speak(a, s, status) && report(a, s);
 }
 
 int cmd_run(int argc, char **argv) {
-    arguments a = {.tokens = 32, .weights = NUM_FMTS, .mla = LLM_EXPANDED};
-    session s = {0};
+    run_arguments a = {.tokens = 32, .weights = NUM_FMTS, .activations = FMT_BF16, .mla = LLM_EXPANDED};
+    run_session s = {0};
+    int status = EXIT_BAD_INPUT;
     char error[LLM_ERROR];
     if (!parse(argc, argv, &a)) return EXIT_BAD_INPUT;
     if (a.help) {
         fputs(usage, stdout);
         return EXIT_OK;
     }
-    bool ok = (s.model = llm_open(a.dir, a.weights, error)) != NULL;
+    bool ok = (s.model = llm_open(a.dir, a.chip ? NUM_FMTS : a.weights, error)) != NULL;
     if (!ok)
         bad_input(NAME, "%s", error);
     else
-        ok = open_words(&a, &s) && (a.score ? answer_questions(&a, &s) : continue_prompt(&a, &s));
-    llm_end(s.run);
+        ok = open_words(&a, &s) && (a.score ? answer_questions(&a, &s) : continue_prompt(&a, &s, &status));
     llm_close(s.model);
     tok_close(s.words);
     free(s.ids);
     free(s.logits);
-    return ok ? EXIT_OK : EXIT_BAD_INPUT;
+    return ok ? EXIT_OK : status;
 }

@@ -50,9 +50,11 @@ static bool option(int key, arguments *a) {
     case 'f':
         return a->how.wave = optarg, true;
     case 'n':
-        return whole_number(optarg, 1u << 31, &a->how.wave_cycles) || complain("--wave-cycles", "a whole number up to 2^31", optarg);
+        return whole_number(optarg, 1u << 31, &a->how.wave_cycles) ||
+               complain("--wave-cycles", "a whole number up to 2^31", optarg);
     case 'w':
-        return (whole_number(optarg, 64, &a->workers) && a->workers) || complain("--workers", "a whole number, 1 to 64", optarg);
+        return (whole_number(optarg, 64, &a->workers) && a->workers) ||
+               complain("--workers", "a whole number, 1 to 64", optarg);
     case 'S':
         return whole_number(optarg, UINT32_MAX, &a->seed) || complain("--seed", "a whole number below 2^32", optarg);
     case 'e':
@@ -67,28 +69,26 @@ static bool option(int key, arguments *a) {
 }
 
 static bool parse(int argc, char **argv, arguments *a) {
-    static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
-                                            {"report", required_argument, NULL, 'r'},
-                                            {"waves", required_argument, NULL, 'f'},
-                                            {"wave-cycles", required_argument, NULL, 'n'},
-                                            {"workers", required_argument, NULL, 'w'},
-                                            {"seed", required_argument, NULL, 'S'},
-                                            {"energy", required_argument, NULL, 'e'},
-                                            {"config", required_argument, NULL, 'C'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"backend", required_argument, NULL, 'b'}, {"report", required_argument, NULL, 'r'},
+        {"waves", required_argument, NULL, 'f'},   {"wave-cycles", required_argument, NULL, 'n'},
+        {"workers", required_argument, NULL, 'w'}, {"seed", required_argument, NULL, 'S'},
+        {"energy", required_argument, NULL, 'e'},  {"config", required_argument, NULL, 'C'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     optind = 0;
     opterr = 0;
     for (int key; (key = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
         if (key == '?' || key == ':')
-            return complain("options", key == ':' ? "a value behind the option" : "an option of --help", argv[optind - 1]);
+            return complain("options", key == ':' ? "a value behind the option" : "an option of --help",
+                            argv[optind - 1]);
         if (!option(key, a)) return false;
     }
     a->how.workers = (int)a->workers;
     a->how.seed = (uint32_t)a->seed;
     if (a->help) return true;
     if (optind == argc) return complain("arguments", "a trace", "");
-    if (a->how.wave && !(a->how.backend & HARNESS_RTL)) return complain("--waves", "it with --backend rtl or all only", a->how.wave);
+    if (a->how.wave && !(a->how.backend & HARNESS_RTL))
+        return complain("--waves", "it with --backend rtl or all only", a->how.wave);
     return !a->how.wave || can_write("sim", a->how.wave);
 }
 
@@ -126,7 +126,8 @@ int cmd_sim(int argc, char **argv) {
     if (!energy_load(a.energy, &energy, error)) return bad_input("sim", "%s", error);
     sim_run s = {0};
     int status = EXIT_BAD_INPUT;
-    if (!sim_open(&s, argv + optind, (size_t)(argc - optind), error)) bad_input("sim", "%s", error);
+    if (!sim_open(&s, argv + optind, (size_t)(argc - optind), error))
+        bad_input("sim", "%s", error);
     else if (!a.report || make_report_dir(a.report)) {
         s.energy = &energy;
         status = simulate(&a, &s);

@@ -101,14 +101,19 @@ static bool option(int key, arguments *a) {
 }
 
 static bool parse(int argc, char **argv, arguments *a) {
-    static const struct option options[] = {
-        {"model", required_argument, NULL, 'm'},   {"phase", required_argument, NULL, 'p'},
-        {"out", required_argument, NULL, 'o'},     {"models", required_argument, NULL, 'd'},
-        {"layers", required_argument, NULL, 'l'},  {"batch", required_argument, NULL, 'b'},
-        {"context", required_argument, NULL, 'c'}, {"tokens", required_argument, NULL, 't'},
-        {"share", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
-        {"config", required_argument, NULL, 'C'},  {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"model", required_argument, NULL, 'm'},
+                                            {"phase", required_argument, NULL, 'p'},
+                                            {"out", required_argument, NULL, 'o'},
+                                            {"models", required_argument, NULL, 'd'},
+                                            {"layers", required_argument, NULL, 'l'},
+                                            {"batch", required_argument, NULL, 'b'},
+                                            {"context", required_argument, NULL, 'c'},
+                                            {"tokens", required_argument, NULL, 't'},
+                                            {"share", required_argument, NULL, 'f'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"config", required_argument, NULL, 'C'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     optind = 0; // commands may be called more than once
     opterr = 0;
     for (int key; (key = getopt_long(argc, argv, ":", options, NULL)) != -1;) {

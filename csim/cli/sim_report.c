@@ -115,7 +115,8 @@ static const struct {
             {"RTL (kcycles/s of CPU)", "%.1f", rtl_rate},
             {"RTL time / twin time", "%.1f", twin_ratio}};
 
-static void print_row(const char *name, const char *format, figure *value, const sim_sums *sums, size_t count, FILE *out) {
+static void print_row(const char *name, const char *format, figure *value, const sim_sums *sums, size_t count,
+                      FILE *out) {
     fprintf(out, "%-28s", name);
     for (size_t i = 0; i < count; i++) {
         char text[32];
@@ -147,8 +148,8 @@ void sim_print(const sim_run *s, const sim_options *options, FILE *out) {
     }
     for (size_t r = 0; r < sizeof ends / sizeof ends[0]; r++)
         print_row(ends[r].name, ends[r].format, ends[r].value, sums, s->num_traces, out);
-    fprintf(out, "configuration %s, backend %s; energy by energy/*.csv, uncalibrated; no leakage, no clock tree\n", CFG_NAME,
-            backends[options->backend]);
+    fprintf(out, "configuration %s, backend %s; energy by energy/*.csv, uncalibrated; no leakage, no clock tree\n",
+            CFG_NAME, backends[options->backend]);
     for (size_t i = 0; i < s->num_products; i++) {
         const sim_product *p = &s->products[i];
         if (p->verdict == HARNESS_OK) continue;

@@ -1,4 +1,5 @@
-// What a simulation of traces came to: figures of each run, report.json, power.csv, report.html, the table on the console.
+// What a simulation of traces came to: figures of each run, report.json, power.csv, report.html, the table on the
+// console.
 #ifndef CLI_SIM_REPORT_H
 #define CLI_SIM_REPORT_H
 #include <stdio.h>

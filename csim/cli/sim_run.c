@@ -106,12 +106,15 @@ static bool run_product(sim_run *s, size_t index, const sim_options *options) {
     trace_tensors tensors = {0};
     kernel k = {0};
     product_result r = {0};
-    if (op->expert < 0) snprintf(name, sizeof name, "%s.%u layer %u", op->name, p->instance, op->layer);
-    else snprintf(name, sizeof name, "%s.%u layer %u expert %d", op->name, p->instance, op->layer, op->expert);
+    if (op->expert < 0)
+        snprintf(name, sizeof name, "%s.%u layer %u", op->name, p->instance, op->layer);
+    else
+        snprintf(name, sizeof name, "%s.%u layer %u expert %d", op->name, p->instance, op->layer, op->expert);
     bool ok = trace_operands(t, p->op, p->instance, &tensors);
     gemm_operands o = trace_gemm(&tensors);
     if (ok && kernel_gemm(name, &op->spec, &o, &k, error)) {
-        product_options how = {.backend = options->backend, .reference = true, .seed = options->seed, .energy = s->energy};
+        product_options how = {
+            .backend = options->backend, .reference = true, .seed = options->seed, .energy = s->energy};
         if (options->wave && index == 0) how.wave = options->wave, how.wave_cycles = options->wave_cycles;
         product_run(&k, &o, &how, NULL, &r);
         ok = hand_over(s, p, &k, &r);

@@ -24,19 +24,23 @@ static bool check_regions(const harness_region *regions, size_t count, bool imag
     return true;
 }
 
+static bool check_program(const harness_program *p, size_t number, harness_result *result) {
+    for (int t = 0; t < CHIP_TILES; t++) {
+        bool ends = p->instrs[t] && p->num_instrs[t] && p->instrs[t][p->num_instrs[t] - 1].op == OP_END;
+        size_t count = p->num_instrs[t] - ends;
+        if (!p->instrs[t] || count <= CFG_IMEM_ROWS - 1) continue;
+        snprintf(result->text, sizeof result->text, "program %zu of tile (%d,%d): %zu instructions, expected at most %d",
+                 number, t % CFG_TILES_X, t / CFG_TILES_X, count, CFG_IMEM_ROWS - 1);
+        return false;
+    }
+    return true;
+}
+
 static bool check_job(const harness_job *job, harness_result *result) {
     if (!job->num_programs) snprintf(result->text, sizeof result->text, "no program");
     if (!job->num_programs) return false;
-    for (size_t i = 0; i < job->num_programs * CHIP_TILES; i++) {
-        int t = (int)(i % CHIP_TILES);
-        const harness_program *p = &job->programs[i / CHIP_TILES];
-        if (p->instrs[t] && p->num_instrs[t] > CFG_IMEM_ROWS - 1) {
-            snprintf(result->text, sizeof result->text,
-                     "program %zu of tile (%d,%d): %zu instructions, expected at most %d", i / CHIP_TILES, t % CFG_TILES_X,
-                     t / CFG_TILES_X, p->num_instrs[t], CFG_IMEM_ROWS - 1);
-            return false;
-        }
-    }
+    for (size_t i = 0; i < job->num_programs; i++)
+        if (!check_program(&job->programs[i], i, result)) return false;
     return check_regions(job->images, job->num_images, true, result) &&
            check_regions(job->results, job->num_results, false, result);
 }
@@ -111,6 +115,31 @@ static harness_verdict watch(const side *s, uint64_t *moved, const harness_optio
     return verdict;
 }
 
+// Copies the results from the backend that counts to the caller.
+static void copy_results(side *s) {
+    for (size_t r = 0; r < s->job->num_results; r++) {
+        const harness_region *region = &s->job->results[r];
+        for (uint32_t i = 0; region->result && i < region->rows; i++) region->result[i] = side_row(s, region, i);
+    }
+}
+
+// The programs of the job have ended alike. HARNESS_OK, and *goes_on where the caller has one more.
+static harness_verdict go_on(side *sides[2], bool *goes_on, harness_result *result) {
+    side *first = sides[0] ? sides[0] : sides[1];
+    const harness_job *job = first->job;
+    *goes_on = false;
+    if (sides[0] && sides[1]) compare_results(sides[0], sides[1], result);
+    copy_results(first);
+    if (result->mismatches) return HARNESS_MISMATCH;
+    const harness_program *next = job->more ? job->more(job->context, first->end) : NULL;
+    if (!next) return HARNESS_OK;
+    if (!check_program(next, first->program + 1, result)) return HARNESS_BAD_JOB;
+    for (int i = 0; i < 2; i++)
+        if (sides[i]) side_continue(sides[i], next);
+    *goes_on = true;
+    return HARNESS_OK;
+}
+
 static harness_verdict run(side *sides[2], const harness_options *options, harness_result *result) {
     side *first = sides[0] ? sides[0] : sides[1];
     uint64_t moved[2] = {0, 0};
@@ -124,19 +153,10 @@ static harness_verdict run(side *sides[2], const harness_options *options, harne
             if (verdict != HARNESS_OK) return result->mismatches ? HARNESS_MISMATCH : verdict;
         }
         bool differ = sides[0] && sides[1] && (sides[0]->ended != sides[1]->ended || sides[0]->end != sides[1]->end);
-        if (first->done || differ) break;
-    }
-    if (sides[0] && sides[1]) compare_results(sides[0], sides[1], result);
-    return result->mismatches ? HARNESS_MISMATCH : HARNESS_OK;
-}
-
-// Copies what the caller wants to have from the backend that counts.
-static void hand_over(side *s, harness_result *result) {
-    result->cycles = s->end;
-    memcpy(result->counters, s->total, sizeof result->counters);
-    for (size_t r = 0; r < s->job->num_results; r++) {
-        const harness_region *region = &s->job->results[r];
-        for (uint32_t i = 0; region->result && i < region->rows; i++) region->result[i] = side_row(s, region, i);
+        bool goes_on = !differ;
+        if (differ) compare_results(sides[0], sides[1], result);
+        harness_verdict verdict = first->done && !differ ? go_on(sides, &goes_on, result) : HARNESS_OK;
+        if (!goes_on) return verdict == HARNESS_OK && result->mismatches ? HARNESS_MISMATCH : verdict;
     }
 }
 
@@ -149,7 +169,10 @@ harness_verdict harness_run(const harness_job *job, const harness_options *optio
     if (options->backend & HARNESS_TWIN) memory &= (sides[1] = side_new(job, options, false)) != NULL;
     if (memory && (sides[0] || sides[1])) {
         result->verdict = run(sides, options, result);
-        hand_over(sides[0] ? sides[0] : sides[1], result);
+        side *counts = sides[0] ? sides[0] : sides[1];
+        copy_results(counts);
+        result->cycles = counts->end;
+        memcpy(result->counters, counts->total, sizeof result->counters);
     } else {
         result->verdict = HARNESS_NO_MEMORY;
         snprintf(result->text, sizeof result->text, "no memory for the chip");

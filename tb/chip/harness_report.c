@@ -61,10 +61,10 @@ void report_counter(const side *got, const side *want, int tile, int event, char
              (unsigned long long)got->total[tile][event], (unsigned long long)want->total[tile][event]);
 }
 
-// Index of the STORE of a tile that writes row `row` of an HBM port, -1 for none.
+// Index of the STORE of a tile that writes row `row` of an HBM port, -1 for none or where the program is gone.
 static int find_store(const harness_program *program, node_t src, int port, uint32_t row) {
     int t = src.y * CFG_TILES_X + src.x;
-    if (t >= CHIP_TILES || !program->instrs[t]) return -1;
+    if (t >= CHIP_TILES || !program || !program->instrs[t]) return -1;
     uint8_t to = port < CFG_TILES_Y ? TO_WEST : TO_EAST;
     for (size_t i = 0; i < program->num_instrs[t]; i++) {
         const instr_t *instr = &program->instrs[t][i];
@@ -83,7 +83,7 @@ void report_word(side *got, side *want, size_t region, uint32_t i, int word, cha
              (unsigned long long)i * 8 + (unsigned)word, r->port, r->row + i, word);
     if (write.cycle)
         add(text, size, "tile (%d,%d), program %zu, instruction %d (STORE), cycle %llu: ", write.src.x, write.src.y,
-            write.program, find_store(&want->job->programs[write.program], write.src, r->port, r->row + i),
+            write.program, find_store(side_program(want, write.program), write.src, r->port, r->row + i),
             (unsigned long long)write.cycle);
     else add(text, size, "never written: ");
     add(text, size, "got %08x (rtl), want %08x (twin)", (uint32_t)(a.w[word / 2] >> 32 * (word % 2)),

@@ -16,9 +16,14 @@ static void load_instr(side *s, int tile, size_t addr, const instr_t *instr) {
     else chip_load(s->twin, tile, (int)addr, &row);
 }
 
+const harness_program *side_program(const side *s, size_t number) {
+    if (number < s->job->num_programs) return &s->job->programs[number];
+    return number == s->program ? s->next : NULL;
+}
+
 static void load_program(side *s) {
     static const instr_t end = {.op = OP_END, .engine = ENG_SEQ};
-    const harness_program *p = &s->job->programs[s->program];
+    const harness_program *p = side_program(s, s->program);
     for (int t = 0; t < CHIP_TILES; t++) {
         size_t count = p->instrs[t] ? p->num_instrs[t] : 0;
         for (size_t i = 0; i < count; i++) load_instr(s, t, i, &p->instrs[t][i]);
@@ -146,9 +151,14 @@ void side_window(side *s) {
         else side_cycle(s, true);
     }
     s->end = s->first + (s->ended ? s->cycle : s->cycle - 1);
-    s->done = s->ended && s->program + 1 == s->job->num_programs;
+    s->done = s->ended && s->program + 1 >= s->job->num_programs;
     read_counters(s);
     s->seconds += cpu_seconds() - before;
+}
+
+void side_continue(side *s, const harness_program *next) {
+    s->next = next;
+    s->done = false;
 }
 
 row_t side_row(side *s, const harness_region *region, uint32_t i) {

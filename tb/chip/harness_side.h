@@ -21,6 +21,7 @@ typedef struct {
     side_write **writes; // [num_results][rows]
     chip_out out;        // of the cycle last stepped
     size_t program;      // that runs
+    const harness_program *next; // behind those of the job
     uint64_t first;      // cycles of the programs before it
     uint64_t cycle;      // cycles since its start
     uint64_t begin, end; // of the last window: cycles begin..end - 1 of the run
@@ -37,6 +38,10 @@ side *side_new(const harness_job *job, const harness_options *options, bool rtl)
 void side_free(side *s);
 // Runs to the end of the current window or to the end of the program; updates cycle, done, total and last.
 void side_window(side *s);
+// One more program behind those that have ended; valid while it runs.
+void side_continue(side *s, const harness_program *next);
+// Program `number`, NULL where it is gone.
+const harness_program *side_program(const side *s, size_t number);
 // Contents of row i of a result region.
 row_t side_row(side *s, const harness_region *region, uint32_t i);
 chip_wait side_waits(const side *s, int tile, int engine);

@@ -38,7 +38,12 @@ static bool make_job(const kernel *k, harness_job *job, row_t **results) {
     harness_region *images = calloc(HBM_PORTS, sizeof *images);
     harness_region *regions = calloc(k->num_regions, sizeof *regions);
     size_t rows = 0;
-    *job = (harness_job){programs, k->num_programs, images, HBM_PORTS, regions, k->num_regions};
+    *job = (harness_job){.programs = programs,
+                         .num_programs = k->num_programs,
+                         .images = images,
+                         .num_images = HBM_PORTS,
+                         .results = regions,
+                         .num_results = k->num_regions};
     *results = NULL;
     if (!programs || !images || !regions) return false;
     for (uint32_t p = 0; p < k->num_programs; p++)

@@ -80,11 +80,14 @@ static void pair(const char *a, const char *w, bool bf16_scale, bool init, uint6
     save_operands(dir, a, w, bf16_scale, &rng);
     snprintf(what, sizeof what, "%s x %s", a, w);
     snprintf(args, sizeof args,
-             "matmul --a %s/a.npy --a-fmt %s --a-scale %s/as.npy --w %s/w.npy --w-fmt %s --w-scale %s/ws.npy --w-scale-fmt %s%s%s%s",
-             dir, a, dir, dir, w, dir, bf16_scale ? "bf16" : "e8m0", init ? " --init " : "", init ? dir : "", init ? "/init.npy" : "");
+             "matmul --a %s/a.npy --a-fmt %s --a-scale %s/as.npy --w %s/w.npy --w-fmt %s --w-scale %s/ws.npy "
+             "--w-scale-fmt %s%s%s%s",
+             dir, a, dir, dir, w, dir, bf16_scale ? "bf16" : "e8m0", init ? " --init " : "", init ? dir : "",
+             init ? "/init.npy" : "");
     static const char *const backends[] = {"ref", "twin", "rtl", "all"};
     for (int i = 0; i < 4; i++) {
-        snprintf(line, sizeof line, "%s --backend %s --seed %d --out %s/%s.npy", args, backends[i], i, dir, backends[i]);
+        snprintf(line, sizeof line, "%s --backend %s --seed %d --out %s/%s.npy", args, backends[i], i, dir,
+                 backends[i]);
         cr_assert_eq(run_line(cmd_matmul, line), 0, "%s", line);
         same_file(dir, backends[i], "ref", what);
     }
@@ -93,7 +96,8 @@ static void pair(const char *a, const char *w, bool bf16_scale, bool init, uint6
         snprintf(line, sizeof line, "build/venv/bin/python %s %s --out %s/want.npy", oracle, args, dir);
         cr_assert_eq(system(line), 0, "%s", line);
         same_file(dir, "rtl", "want", what);
-    } else cr_log_warn("skipped: comparison with the oracle, %s is missing", oracle);
+    } else
+        cr_log_warn("skipped: comparison with the oracle, %s is missing", oracle);
     snprintf(line, sizeof line, "rm -r %s", dir);
     cr_assert_eq(system(line), 0);
 }
@@ -140,7 +144,8 @@ static void remove_files(void) {
 // Files: %A, %W stand for dir/NAME.npy.
 static void refuses(const char *a, const char *w, const char *more, const char *because) {
     char line[1024];
-    snprintf(line, sizeof line, "matmul --a %s/%s.npy --a-fmt e4m3 --w %s/%s.npy --w-fmt e2m1 %s", dir, a, dir, w, more);
+    snprintf(line, sizeof line, "matmul --a %s/%s.npy --a-fmt e4m3 --w %s/%s.npy --w-fmt e2m1 %s", dir, a, dir, w,
+             more);
     refuse_line(cmd_matmul, line, because);
 }
 #define REFUSES(name, a, w, more, because)                                                                             \

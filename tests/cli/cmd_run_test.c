@@ -166,7 +166,12 @@ REFUSES(refuses_a_token_of_text, "--prompt-ids 1;2", "tokens below 262")
 REFUSES(refuses_a_huge_token, "--prompt-ids 99999999999999999999999", "tokens below 262")
 REFUSES(refuses_more_than_the_positions, "--prompt-ids 1 --tokens 32", "expected at most 32 (max_position_embeddings)")
 REFUSES(refuses_text_for_tokens, "--prompt a --tokens ten", "--tokens: expected a whole number")
-REFUSES(refuses_the_rtl_for_now, "--prompt a --backend rtl", "--backend: expected ref, got \"rtl\"")
+REFUSES(refuses_an_unknown_backend, "--prompt a --backend fpga", "--backend: expected ref, twin, rtl or all")
+REFUSES(refuses_a_chip_of_other_columns, "--prompt a --backend rtl",
+        "not on the chip yet: expected a chip of 16 columns, got 8")
+REFUSES(refuses_activations_of_int4, "--prompt a --activations int4",
+        "--activations: expected bf16, e4m3, e5m2 or int8")
+REFUSES(refuses_questions_to_the_chip, "--score q --backend twin", "--score: expected the backend ref")
 REFUSES(refuses_an_unknown_format, "--prompt a --weights e3m2", "--weights: expected f32")
 REFUSES(refuses_an_unknown_form, "--prompt a --mla folded", "--mla: expected expanded or absorbed")
 REFUSES(refuses_an_unknown_option, "--prompt a --logins x", "--logins")

@@ -1,5 +1,5 @@
-// poblano sim: RTL and twin agree on a small trace, the report adds up, the result does not depend on the number of processes,
-// and bad input is refused.
+// poblano sim: RTL and twin agree on a small trace, the report adds up, the result does not depend on the number of
+// processes, and bad input is refused.
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <jansson.h>
@@ -18,7 +18,8 @@ static void make_trace(void) {
     strcpy(dir, "/tmp/cmd_sim_XXXXXX");
     cr_assert(mkdtemp(dir));
     cr_redirect_stdout();
-    snprintf(line, sizeof line, "trace --model gpt-oss-20b --phase decode --batch 2 --context 64 --share 0.0001 --out %s/t", dir);
+    snprintf(line, sizeof line,
+             "trace --model gpt-oss-20b --phase decode --batch 2 --context 64 --share 0.0001 --out %s/t", dir);
     cr_assert_eq(run_line(cmd_trace, line), 0);
 }
 
@@ -56,7 +57,8 @@ Test(cmd_sim, rtl_and_twin_agree_and_the_report_adds_up, .init = make_trace, .fi
     json_t *counters = json_object_get(run, "counters"), *operators = json_object_get(run, "operators"), *op;
     cr_assert_eq(number(counters, "matmul.mac_useful"), number(run, "useful_macs"));
     // every unit is busy, stalled or idle in every cycle of every tile
-    json_int_t units = number(counters, "router.busy") + number(counters, "router.stall") + number(counters, "router.idle");
+    json_int_t units =
+        number(counters, "router.busy") + number(counters, "router.stall") + number(counters, "router.idle");
     cr_assert_eq(units, number(run, "cycles") * CFG_TILES_X * CFG_TILES_Y);
     json_int_t cycles = 0;
     size_t i;
@@ -75,7 +77,8 @@ Test(cmd_sim, rtl_and_twin_agree_and_the_report_adds_up, .init = make_trace, .fi
     cr_assert_float_eq(total, pj * 1e-12, 1e-9 * total);
     json_t *energy_j = json_object_get(run, "energy_j");
     double hbm_unit = json_real_value(json_object_get(json_object_get(energy_j, "by_unit"), "hbm"));
-    cr_assert_float_eq(hbm_unit, json_real_value(json_object_get(json_object_get(energy_j, "by_class"), "hbm_row")), 1e-18);
+    cr_assert_float_eq(hbm_unit, json_real_value(json_object_get(json_object_get(energy_j, "by_class"), "hbm_row")),
+                       1e-18);
     // bytes from HBM: what the kernels plan, no row more
     json_t *bytes = json_object_get(run, "bytes");
     cr_assert_eq(number(bytes, "hbm"), number(bytes, "hbm_planned"));

@@ -1,0 +1,179 @@
+// Attention of one token on the tile that keeps its heads' keys and values: scores of all positions so far, softmax in
+// float32, weighted sum. Queries, keys, values and weights of the sum enter the products in BF16.
+#include "compiler/emit.h"
+
+enum { HALVES = 2, BF16_ROWS = 2 }; // a block of 32 in BF16: two rows
+
+static uint32_t rows_padded(const emitter *e) {
+    return e->c->head_blocks * MASK_ROWS;
+}
+
+// Turns `heads` heads by position: x cos + x' sin, x' the other half (or neighbour) of each pair. to: padded heads.
+static void rotate(emitter *e, uint32_t from, uint32_t heads, uint32_t to) {
+    const tile_rows *r = &e->t->rows;
+    uint32_t rows = e->c->head_rows, padded = rows_padded(e), cosines = r->position, sines = cosines + rows;
+    bool pairs = e->c->m->c.rope_interleaved, lanes = pairs || rows == 1;
+    vec_args v = {.outer = 1, .lines = (uint16_t)heads, .segs = 1, .rows = (uint8_t)rows};
+    v.of[VEC_A] = strided(from, rows, 0);
+    v.of[VEC_B] = strided(cosines, 0, 0);
+    v.of[VEC_C] = strided(to, padded, 0);
+    emit_walk(e, OP_VMUL, v);
+    if (lanes) {
+        vec_args swap = {
+            .arg = pairs ? 1 : LANES / 2, .outer = 1, .lines = (uint16_t)(heads * rows), .segs = 1, .rows = 1};
+        swap.of[VEC_A] = strided(from, 1, 0);
+        swap.of[VEC_C] = strided(r->turned, 1, 0);
+        emit_walk(e, OP_VCOPY, swap);
+        v.of[VEC_A].addr = r->turned;
+        v.of[VEC_B] = strided(sines, 0, 0);
+        emit_walk(e, OP_VFMA, v);
+        return;
+    }
+    v.rows = (uint8_t)(rows / 2);
+    for (uint32_t half = 0; half < 2; half++) {
+        v.of[VEC_A] = strided(from + (1 - half) * rows / 2, rows, 0);
+        v.of[VEC_B] = strided(sines + half * rows / 2, 0, 0);
+        v.of[VEC_C] = strided(to + half * rows / 2, padded, 0);
+        emit_walk(e, OP_VFMA, v);
+    }
+}
+
+// A padded head as column `column` of weights from `to` on: [column tile][block][COLS columns][2 rows].
+static void put_column(emitter *e, uint32_t from, uint32_t to, uint32_t column) {
+    uint32_t blocks = e->c->head_blocks, tile = column / CFG_COLS * blocks * CFG_COLS * BF16_ROWS;
+    vec_args v = {.outer = (uint16_t)blocks, .lines = HALVES, .segs = 1, .rows = 2};
+    v.of[VEC_A] = strided(from, 2, MASK_ROWS);
+    v.of[VEC_C] = grouped(to + tile + column % CFG_COLS * BF16_ROWS, 1, CFG_COLS * BF16_ROWS);
+    emit_walk(e, OP_VBF16, v);
+}
+
+static void multiply(emitter *e, uint32_t m, uint32_t n, uint32_t k, uint32_t a, uint32_t w, uint32_t to) {
+    emit(e, (instr_t){.op = OP_MATMUL,
+                      .engine = ENG_MATMUL,
+                      .fmt_a = FMT_BF16,
+                      .fmt_w = FMT_BF16,
+                      .m = (uint16_t)m,
+                      .n = (uint16_t)n,
+                      .k = (uint16_t)k,
+                      .addr_a = (uint16_t)a,
+                      .addr_w = (uint16_t)w,
+                      .addr_c = (uint16_t)to});
+}
+
+// Key and value of this position into the cache. Values are needed along positions: the last 32 stand as columns and
+// are turned by a product with the identity, which BF16 values pass unchanged.
+static void append(emitter *e, const cached *kv, uint32_t position) {
+    const tile_rows *r = &e->t->rows;
+    uint32_t dim = e->c->m->c.head_dim, padded = rows_padded(e), block = position / BLOCK;
+    put_column(e, r->k_rot + kv->local * padded, kv->keys, position);
+    put_column(e, r->v_pad + kv->local * padded, kv->stage, position % BLOCK);
+    multiply(e, dim, BLOCK, dim, r->identity, kv->stage, r->transposed);
+    for (uint32_t first = 0; first < dim; first += CFG_COLS) {
+        uint32_t block_rows = CFG_COLS * BF16_ROWS;
+        vec_args v = {.outer = HALVES, .lines = (uint16_t)min_u32(CFG_COLS, dim - first), .segs = 1, .rows = C_ROWS};
+        v.of[VEC_A] = strided(r->transposed + first * C_ROWS, C_ROWS, dim * C_ROWS);
+        v.of[VEC_C] =
+            grouped(kv->values + first / CFG_COLS * e->c->blocks * block_rows + block * block_rows, BF16_ROWS, 1);
+        emit_walk(e, OP_VBF16, v);
+    }
+}
+
+// Walk over scores [column tile][head][C_ROWS]: a group a head.
+static vec_args heads_walk(uint32_t heads, uint32_t tiles) {
+    return (vec_args){.outer = 1, .lines = (uint16_t)heads, .segs = (uint8_t)tiles, .rows = C_ROWS};
+}
+
+static void mask(emitter *e, uint32_t scores, uint32_t heads, uint32_t from) {
+    vec_args v = {.outer = HALVES, .lines = (uint16_t)heads, .segs = 1, .rows = C_ROWS};
+    v.of[VEC_A] = v.of[VEC_C] = strided(scores, C_ROWS, heads * C_ROWS);
+    v.of[VEC_B] = strided(from, 0, C_ROWS);
+    emit_walk(e, OP_VADD, v);
+}
+
+// exp2(scores log2(e) / sqrt(dim) - the largest) in place, and 1 / their sum, a row a head.
+static void softmax(emitter *e, const cached *kv, uint32_t blocks, bool lower) {
+    const tile_rows *r = &e->t->rows;
+    uint32_t heads = kv->heads, tiles = HALVES * blocks, rows = tiles * heads * C_ROWS;
+    uint32_t masks = r->position + 2 * e->c->head_rows, last = r->scores + (blocks - 1) * HALVES * heads * C_ROWS;
+    emit_rows(e, OP_VMUL, r->scores, at(r->scores), constant(r->score_scale), rows);
+    mask(e, last, heads, masks);
+    if (lower) mask(e, r->scores, heads, masks + MASK_ROWS);
+    vec_args v = heads_walk(heads, tiles);
+    v.of[VEC_A] = strided(r->scores, C_ROWS, heads * C_ROWS);
+    v.of[VEC_C] = grouped(r->most, 1, 0);
+    emit_walk(e, OP_VLARGEST, v);
+    bool sinks = e->c->m->layers[0].sinks != NULL;
+    if (sinks) emit_rows(e, OP_VMAX, r->most, at(r->most), at(kv->sinks), heads);
+    vec_args less = v;
+    less.of[VEC_B] = grouped(r->most, 1, 0);
+    less.of[VEC_C] = less.of[VEC_A];
+    emit_walk(e, OP_VSUB, less);
+    emit_rows(e, OP_VEXP2, r->scores, at(r->scores), at(0), rows);
+    v.of[VEC_C] = grouped(r->sum, 1, 0);
+    emit_walk(e, OP_VSUM, v);
+    if (sinks) {
+        emit_rows(e, OP_VSUB, r->most, at(kv->sinks), at(r->most), heads);
+        emit_rows(e, OP_VEXP2, r->most, at(r->most), at(0), heads);
+        emit_rows(e, OP_VADD, r->sum, at(r->sum), at(r->most), heads);
+    }
+    emit_rows(e, OP_VRECIP, r->sum, at(r->sum), at(0), heads);
+}
+
+// The heads that share one key.
+static void attend(emitter *e, const cached *kv, uint32_t first_block, uint32_t position, bool lower) {
+    const tile_rows *r = &e->t->rows;
+    const compiled *c = e->c;
+    uint32_t dim = c->m->c.head_dim, padded = rows_padded(e), heads = kv->heads, hr = c->head_rows;
+    uint32_t blocks = position / BLOCK + 1 - first_block, block_rows = CFG_COLS * BF16_ROWS;
+    for (uint32_t b = 0; b < c->head_blocks; b++) {
+        vec_args v = {.outer = HALVES, .lines = (uint16_t)heads, .segs = 1, .rows = 2};
+        v.of[VEC_A] = strided(r->q_rot + (kv->first - e->t->head0) * padded + b * MASK_ROWS, padded, 2);
+        v.of[VEC_C] = grouped(r->q_a + b * heads * BF16_ROWS, BF16_ROWS, 1);
+        emit_walk(e, OP_VBF16, v);
+    }
+    multiply(e, heads, blocks * BLOCK, dim, r->q_a, kv->keys + first_block * BLOCK * BF16_ROWS * c->head_blocks,
+             r->scores);
+    softmax(e, kv, blocks, lower);
+    for (uint32_t half = 0; half < HALVES; half++) {
+        vec_args v = {.outer = (uint16_t)blocks, .lines = (uint16_t)heads, .segs = 1, .rows = C_ROWS};
+        v.of[VEC_A] = strided(r->scores + half * heads * C_ROWS, C_ROWS, HALVES * heads * C_ROWS);
+        v.of[VEC_C] = grouped(r->p + half, BF16_ROWS, BF16_ROWS * heads);
+        emit_walk(e, OP_VBF16, v);
+    }
+    for (uint32_t t = 0; t * CFG_COLS < dim; t++)
+        multiply(e, heads, min_u32(CFG_COLS, dim - t * CFG_COLS), blocks * BLOCK, r->p,
+                 kv->values + (t * c->blocks + first_block) * block_rows, r->mixed + t * heads * C_ROWS);
+    for (uint32_t t = 0; t * CFG_COLS < dim; t++) {
+        vec_args v = {
+            .outer = 1, .lines = (uint16_t)heads, .segs = 1, .rows = (uint8_t)min_u32(C_ROWS, hr - t * C_ROWS)};
+        v.of[VEC_A] = strided(r->mixed + t * heads * C_ROWS, C_ROWS, 0);
+        v.of[VEC_B] = grouped(r->sum, 1, 0);
+        v.of[VEC_C] = strided(r->heads + kv->first * hr + t * C_ROWS, hr, 0);
+        emit_walk(e, OP_VMUL, v);
+    }
+}
+
+void emit_attention(emitter *e, const tile_layer *l, uint32_t layer, uint32_t position) {
+    const tile_plan *t = e->t;
+    const tile_rows *r = &t->rows;
+    const llm_config *f = &e->c->m->c;
+    uint32_t hr = e->c->head_rows;
+    if (!t->heads) return;
+    uint32_t first = f->slides[layer] && position + 1 > f->window ? position + 1 - f->window : 0;
+    emit_product(e, &l->q, e->c->o.activations, r->q);
+    emit_product(e, &l->k, e->c->o.activations, r->k);
+    emit_product(e, &l->v, e->c->o.activations, r->v);
+    emit_bias(e, &l->q, r->q);
+    emit_bias(e, &l->k, r->k);
+    emit_bias(e, &l->v, r->v);
+    rotate(e, r->q, t->heads, r->q_rot);
+    rotate(e, r->k, t->kv_count, r->k_rot);
+    vec_args pad = {.outer = 1, .lines = (uint16_t)t->kv_count, .segs = 1, .rows = (uint8_t)hr};
+    pad.of[VEC_A] = strided(r->v, hr, 0);
+    pad.of[VEC_C] = strided(r->v_pad, rows_padded(e), 0);
+    emit_walk(e, OP_VCOPY, pad);
+    for (uint32_t g = 0; g < t->kv_count; g++) {
+        append(e, &l->kv[g], position);
+        attend(e, &l->kv[g], first / BLOCK, position, first > 0);
+    }
+}

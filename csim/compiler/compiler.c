@@ -1,0 +1,164 @@
+#include "compiler/compiler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/emit.h"
+
+enum { TAG_HEADS, TAG_O, TAG_HIDDEN, TAG_DOWN };
+
+// ---- a token
+// What every tile computed of a vector's columns, into the vector on every tile.
+static void gather_columns(emitter *e, const placed *w, uint32_t from, uint32_t to, uint32_t columns, uint8_t tag) {
+    emit_gather(e, from, ceil_div(w->n, CFG_COLS) * C_ROWS, to + w->first / LANES, ceil_div(columns, CFG_COLS) * C_ROWS,
+                tag);
+}
+
+// silu(gate) * up = gate * up / (1 + exp2(-log2(e) gate)), in `gate`.
+static void gated(emitter *e, uint32_t rows) {
+    const tile_rows *r = &e->t->rows;
+    emit_rows(e, OP_VMUL, r->scratch, at(r->gate), constant(r->minus_log2e), rows);
+    emit_rows(e, OP_VEXP2, r->scratch, at(r->scratch), at(0), rows);
+    emit_rows(e, OP_VADD, r->scratch, at(r->scratch), constant(r->ones), rows);
+    emit_rows(e, OP_VRECIP, r->scratch, at(r->scratch), at(0), rows);
+    emit_rows(e, OP_VMUL, r->gate, at(r->gate), at(r->up), rows);
+    emit_rows(e, OP_VMUL, r->gate, at(r->gate), at(r->scratch), rows);
+}
+
+static void feed_forward(emitter *e, const tile_layer *l) {
+    const tile_rows *r = &e->t->rows;
+    const llm_config *f = &e->c->m->c;
+    fmt_id fmt = e->c->o.activations;
+    emit_norm(e, l->norm_post, fmt);
+    emit_product(e, &l->gate, fmt, r->gate);
+    emit_product(e, &l->up, fmt, r->up);
+    gated(e, ceil_div(l->gate.n, CFG_COLS) * C_ROWS);
+    gather_columns(e, &l->gate, r->gate, r->hidden, f->dense_width, TAG_HIDDEN);
+    emit_convert(e, r->hidden, ceil_div(f->dense_width, BLOCK), fmt);
+    emit_product(e, &l->down, fmt, r->o);
+    gather_columns(e, &l->down, r->o, r->down, f->hidden, TAG_DOWN);
+    emit_rows(e, OP_VADD, r->x, at(r->x), at(r->down), f->hidden / LANES);
+}
+
+static void layer(emitter *e, uint32_t number, uint32_t position) {
+    const tile_layer *l = &e->t->layers[number];
+    const tile_rows *r = &e->t->rows;
+    const llm_config *f = &e->c->m->c;
+    fmt_id fmt = e->c->o.activations;
+    uint32_t width = f->heads * f->head_dim, mine = e->t->heads * e->c->head_rows;
+    uint32_t heads = r->heads + e->t->head0 * e->c->head_rows;
+    emit_norm(e, l->norm_in, fmt);
+    emit_attention(e, l, number, position);
+    emit_gather(e, heads, mine, heads, width / LANES, TAG_HEADS);
+    emit_convert(e, r->heads, ceil_div(width, BLOCK), fmt);
+    emit_product(e, &l->o, fmt, r->o);
+    emit_bias(e, &l->o, r->o);
+    gather_columns(e, &l->o, r->o, r->down, f->hidden, TAG_O);
+    emit_rows(e, OP_VADD, r->x, at(r->x), at(r->down), f->hidden / LANES);
+    feed_forward(e, l);
+}
+
+static bool finish(emitter *e) {
+    node_t here = {(uint8_t)(e->tile % CFG_TILES_X), (uint8_t)(e->tile / CFG_TILES_X)};
+    return !e->failed && program_add(e->out, here, &(instr_t){.op = OP_END, .engine = ENG_SEQ}, 0);
+}
+
+bool compiled_token(const compiled *c, uint32_t token, uint32_t position, program *out) {
+    const llm_config *f = &c->m->c;
+    for (int tile = 0; tile < TILES; tile++) {
+        const tile_plan *t = &c->tiles[tile];
+        emitter e = {.c = c, .t = t, .out = out, .tile = tile, .last = ENG_SEQ};
+        uint32_t x_rows = f->hidden / LANES;
+        emit_load(&e, t->rows.x, t->hbm_embedding + token * x_rows, x_rows);
+        emit_load(&e, t->rows.position, t->hbm_position + position * c->position_rows, c->position_rows);
+        for (uint32_t i = 0; i < f->layers; i++) layer(&e, i, position);
+        emit_norm(&e, t->norm, FMT_BF16);
+        emit_product(&e, &t->head, FMT_BF16, t->rows.scratch);
+        if (t->head.n) emit_store(&e, t->rows.scratch, t->hbm_logits, ceil_div(t->head.n, CFG_COLS) * C_ROWS);
+        if (!finish(&e)) return false;
+    }
+    return true;
+}
+
+bool compiled_place(const compiled *c, program *out) {
+    for (int tile = 0; tile < TILES; tile++) {
+        const tile_plan *t = &c->tiles[tile];
+        emitter e = {.c = c, .t = t, .out = out, .tile = tile, .last = ENG_SEQ};
+        emit_load(&e, 0, t->hbm_sram, t->resident);
+        if (!finish(&e)) return false;
+    }
+    return true;
+}
+
+// ---- what there is
+static bool refuse(char error[COMPILER_ERROR], const char *what, uint32_t got) {
+    snprintf(error, COMPILER_ERROR, "not on the chip yet: %s, got %u", what, got);
+    return false;
+}
+
+static bool supported(const llm *m, const compiler_options *o, char error[COMPILER_ERROR]) {
+    const llm_config *f = &m->c;
+    if (f->arch != LLM_LLAMA) return refuse(error, "expected the architecture llama", f->arch);
+    if (CFG_COLS != 16) return refuse(error, "expected a chip of 16 columns", CFG_COLS);
+    if (f->hidden % BLOCK || f->hidden / LANES > UINT8_MAX)
+        return refuse(error, "expected hidden_size a multiple of 32 up to 2016", f->hidden);
+    if (f->head_dim % LANES || f->head_dim > CFG_ROWS || (f->head_dim > LANES && f->head_dim % (2 * LANES)))
+        return refuse(error, "expected head_dim 8 or a multiple of 16 up to ROWS", f->head_dim);
+    if (o->positions > 127 * BLOCK) return refuse(error, "expected at most 4064 positions", o->positions);
+    if (f->heads / f->kv_heads > CFG_ROWS)
+        return refuse(error, "expected at most ROWS heads a key", f->heads / f->kv_heads);
+    return true;
+}
+
+compiled *compile(const llm *m, const compiler_options *options, char error[COMPILER_ERROR]) {
+    if (!supported(m, options, error)) return NULL;
+    compiled *c = calloc(1, sizeof *c);
+    if (!c) {
+        snprintf(error, COMPILER_ERROR, "no memory");
+        return NULL;
+    }
+    c->m = m;
+    c->o = *options;
+    c->head_rows = m->c.head_dim / LANES;
+    c->head_blocks = ceil_div(m->c.head_dim, BLOCK);
+    c->blocks = ceil_div(options->positions, BLOCK);
+    c->position_rows = 2 * c->head_rows + 2 * MASK_ROWS;
+    if (compiler_place(c, error)) return c;
+    compiled_free(c);
+    return NULL;
+}
+
+void compiled_free(compiled *c) {
+    if (!c) return;
+    for (int tile = 0; tile < TILES; tile++) {
+        tile_plan *t = &c->tiles[tile];
+        for (uint32_t i = 0; t->layers && i < c->m->c.layers; i++) free(t->layers[i].kv);
+        free(t->layers);
+        free(t->sram);
+    }
+    for (int port = 0; port < COMPILER_PORTS; port++) free(c->image[port]);
+    free(c);
+}
+
+compiler_image compiled_image(const compiled *c, int port) {
+    return (compiler_image){c->image[port], c->image_rows[port]};
+}
+
+compiled_logits compiled_logits_of(const compiled *c, int tile) {
+    const tile_plan *t = &c->tiles[tile];
+    return (compiled_logits){.first = t->head.first,
+                             .count = t->head.n,
+                             .row = t->hbm_logits,
+                             .rows = ceil_div(t->head.n, CFG_COLS) * C_ROWS,
+                             .port = t->port};
+}
+
+void compiled_describe(const compiled *c, FILE *out) {
+    for (int tile = 0; tile < TILES; tile++) {
+        const tile_plan *t = &c->tiles[tile];
+        fprintf(out,
+                "tile %d %d: heads %u to %u; SRAM rows: weights %u, constants %u, KV cache %u, buffers %u, of %d\n",
+                tile % CFG_TILES_X, tile / CFG_TILES_X, t->head0, t->head0 + t->heads, t->kinds[0], t->kinds[1],
+                t->kinds[2], t->used - t->resident, SRAM_ROWS);
+    }
+}

@@ -1,0 +1,79 @@
+// What the files of this room share.
+#ifndef COMPILER_PARTS_H
+#define COMPILER_PARTS_H
+#include "compiler/compiler.h"
+#include "llm/llm_parts.h"
+#include "workload/kernel_pack.h"
+
+enum {
+    LANES = 8,
+    TILES = PROGRAM_TILES,
+    C_ROWS = CFG_COLS / LANES, // rows of a column tile for one activation row
+    MASK_ROWS = BLOCK / LANES  // a mask of the positions of one block
+};
+
+// Columns first..first + n - 1 of a matrix on a tile; n == 0: none. Rows of SRAM.
+typedef struct {
+    uint32_t first, n, k;
+    uint16_t w, ws, bias; // bias: float32 in the layout of results, where has_bias
+    fmt_id fmt;
+    bool has_bias;
+} placed;
+
+// Keys and values of one head on a tile, and the query heads that use them.
+typedef struct {
+    uint16_t keys;                // blocks of COLS positions as weights
+    uint16_t values;              // transposed: per COLS dimensions, blocks of 32 positions as weights
+    uint16_t stage;               // the values of the last 32 positions, as weights
+    uint16_t sinks;               // rows [heads]: the sink of a head, times log2(e), in every lane
+    uint32_t first, heads, local; // query heads; the head's number among the tile's keys
+} cached;
+
+typedef struct {
+    uint16_t norm_in, norm_post; // gains times sqrt(hidden)
+    placed q, k, v, o, gate, up, down;
+    cached *kv; // [kv_count]
+} tile_layer;
+
+// Working rows of a tile; every buffer in front of a conversion ends in zero rows to a whole block.
+typedef struct {
+    uint16_t x, normed, a, a_scales, position;
+    uint16_t q, k, v, turned, q_rot, k_rot, v_pad, q_a, scores, most, sum, p, mixed, transposed;
+    uint16_t heads, o, gate, up, hidden, down, scratch;
+    uint16_t eps, ones, minus_log2e, score_scale, identity; // constants
+} tile_rows;
+
+typedef struct {
+    uint32_t head0, heads, kv0, kv_count;
+    tile_layer *layers;
+    uint16_t norm;
+    placed head;
+    tile_rows rows;
+    row_t *sram;       // what is placed
+    uint32_t resident; // rows of it
+    uint32_t used;     // with buffers
+    uint32_t kinds[3]; // rows of weights, constants, KV cache
+    int port;
+    uint32_t hbm_sram, hbm_embedding, hbm_position, hbm_logits;
+} tile_plan;
+
+struct compiled {
+    const llm *m;
+    compiler_options o;
+    uint32_t head_rows;     // rows of a head's float32
+    uint32_t head_blocks;   // blocks of a head's dimensions
+    uint32_t blocks;        // of positions
+    uint32_t position_rows; // rows of HBM a position: cosines, sines, upper mask, lower mask
+    tile_plan tiles[TILES];
+    row_t *image[COMPILER_PORTS];
+    uint32_t image_rows[COMPILER_PORTS];
+};
+
+// Column tiles first..end - 1 of `count` that tile t computes.
+static inline uint32_t share_begin(uint32_t count, int t) {
+    return count * (uint32_t)t / TILES;
+}
+
+// ---- place.c
+bool compiler_place(compiled *c, char error[COMPILER_ERROR]);
+#endif
