@@ -4,8 +4,8 @@
     mutants.py [STEM]...
 
 tests/ROOM/STEM.mutants holds one fault a line: "FILE: old text => new text" (old text must occur exactly once in FILE).
-Each is planted in a copy of the tree under build/mutants, the module's test program is built (CONFIG=tiny) and run: it
-must fail. A fault that does not compile is an error of the list, not a kill. Prints 'N killed, N survived, N broken';
+Each is planted in a copy of the tree under build/mutants, the module's test program is built (CONFIG=tiny, or mini where the
+test is for that alone) and run: it must fail. A fault that does not compile is an error of the list, not a kill. Prints 'N killed, N survived, N broken';
 exits with 1 unless all were killed.
 """
 import os
@@ -37,8 +37,10 @@ def read_faults(path):
 
 def make(stem):
     """-> (built, passed): the test program of this module in the copy."""
-    program = f"build/tiny/tests/{stem}_test"
-    build = subprocess.run(["make", "-s", "CONFIG=tiny", program], cwd=COPY, capture_output=True, text=True)
+    source = next(pathlib.Path("tests").glob(f"*/{stem}_test.c")).read_text()
+    config = "mini" if source.startswith("// CONFIGS: mini\n") else "tiny"
+    program = f"build/{config}/tests/{stem}_test"
+    build = subprocess.run(["make", "-s", f"CONFIG={config}", program], cwd=COPY, capture_output=True, text=True)
     if build.returncode:
         return False, False
     try:

@@ -120,7 +120,6 @@ static bool parse(int argc, char **argv, run_arguments *a) {
         bad_input(NAME, "--prompt, --prompt-ids, --score: expected one of them, got %s", ways ? "several" : "none");
         return false;
     }
-    if (a->score && a->chip) return refuse("--score", "the backend ref", "another");
     if (a->score && a->logits) return refuse("--logits", "no --score beside it", a->logits);
     return !a->logits || can_write(NAME, a->logits);
 }
@@ -193,33 +192,17 @@ static bool make_room(const run_arguments *a, run_session *s) {
     return (grown && s->logits) || refuse("--tokens", "fewer: no memory", "");
 }
 
-static const char *weights_name(const run_arguments *a) {
-    return a->weights < NUM_FMTS ? num_fmt_name(a->weights) : a->chip ? "bf16" : "f32";
-}
-
 static bool report(const run_arguments *a, const run_session *s) {
     char error[NPY_ERROR_SIZE];
     const llm_config *c = llm_config_of(s->model);
     fprintf(stderr, "%zu tokens of prompt", s->prompt);
     if (s->prompt > 1) fprintf(stderr, " (negative log-likelihood %.4f each)", s->surprise / (double)(s->prompt - 1));
     fprintf(stderr, ", %zu of answer; %llu parameters, weights %s\n", s->count - s->prompt,
-            (unsigned long long)llm_parameters(s->model), weights_name(a));
+            (unsigned long long)llm_parameters(s->model), run_weights_name(a));
     npy_matrix m = {NPY_F32, s->taken, c->vocabulary, s->logits};
     if (!a->logits || npy_save(a->logits, &m, error)) return true;
     bad_input(NAME, "%s", error);
     return false;
-}
-
-static bool answer_questions(const run_arguments *a, const run_session *s) {
-    char error[LLM_ERROR];
-    llm_scored got;
-    if (!llm_score(s->model, s->words, a->mla, a->score, &got, error)) {
-        bad_input(NAME, "%s", error);
-        return false;
-    }
-    printf("%u of %u right (%.1f %%), weights %s\n", got.right, got.asked, 100.0 * got.right / got.asked,
-           weights_name(a));
-    return true;
 }
 
 static bool continue_prompt(const run_arguments *a, run_session *s, int *status) {
@@ -242,7 +225,7 @@ int cmd_run(int argc, char **argv) {
     if (!ok)
         bad_input(NAME, "%s", error);
     else
-        ok = open_words(&a, &s) && (a.score ? answer_questions(&a, &s) : continue_prompt(&a, &s, &status));
+        ok = open_words(&a, &s) && (a.score ? run_score(&a, &s, &status) : continue_prompt(&a, &s, &status));
     llm_close(s.model);
     tok_close(s.words);
     free(s.ids);

@@ -23,7 +23,13 @@ typedef struct {
     double surprise; // of the prompt's tokens but the first
 } run_session;
 
+const char *run_weights_name(const run_arguments *a);
+typedef bool run_step(void *context, const float *logits, speaker_step *next); // as of speaker_options
+// Takes tokens, at positions below `positions`, as long as step gives one.
+bool run_steps(const run_arguments *a, run_session *s, uint32_t positions, run_step *step, void *context, int *status);
 // Takes every token of the prompt, then its own, and prints them as they come: on the reference, or on the chip. False
 // with one line on stderr; *status is then what the command ends with.
 bool run_speak(const run_arguments *a, run_session *s, int *status);
+// Puts the questions of a->score to the reference or the chip, and prints how many answers are right.
+bool run_score(const run_arguments *a, run_session *s, int *status);
 #endif

@@ -55,60 +55,33 @@ static bool next_step(void *context, const float *logits, speaker_step *next) {
     return true;
 }
 
-static bool speak_by_reference(speech *x) {
-    run_session *s = x->s;
-    float *logits = malloc(llm_config_of(s->model)->vocabulary * sizeof *logits);
-    llm_run *run = logits ? llm_start(s->model, (uint32_t)s->capacity, x->a->mla) : NULL;
-    speaker_step step;
-    if (!run) bad_input(NAME, "--tokens: expected fewer: no memory");
-    for (bool more = run && next_step(x, NULL, &step); more; more = next_step(x, logits, &step))
-        llm_step(run, step.token, logits, NULL);
-    llm_end(run);
-    free(logits);
-    return run != NULL;
-}
-
-static void report_chip(const compiled *c, const speaker_result *r) {
-    const harness_result *run = &r->run;
-    double cycles = (double)(run->cycles - r->place_cycles);
-    compiled_describe(c, stderr);
-    fprintf(stderr, "%llu cycles to place the model, then %u tokens of %.0f cycles each: %.0f tokens/s at %d MHz\n",
-            (unsigned long long)r->place_cycles, r->steps, cycles / r->steps, r->steps * 1e6 * CFG_CLOCK_MHZ / cycles,
-            CFG_CLOCK_MHZ);
-    if (run->rows_compared)
-        fprintf(stderr, "RTL and twin: %llu rows of logits, the cycles and every counter compared, %llu differ\n",
-                (unsigned long long)run->rows_compared, (unsigned long long)run->mismatches);
-}
-
-static bool speak_on_chip(speech *x, int *status) {
-    char error[COMPILER_ERROR];
-    compiler_options o = {.weights = x->a->weights == NUM_FMTS ? FMT_BF16 : x->a->weights,
-                          .activations = x->a->activations,
-                          .positions = (uint32_t)x->s->capacity};
-    compiled *c = compile(x->s->model, &o, error);
-    if (!c) {
-        bad_input(NAME, "%s", error);
-        return false;
-    }
-    speaker_options options = {.chip = {.backend = x->a->chip, .seed = 1}, .step = next_step, .context = x};
-    speaker_result *r = malloc(sizeof *r);
-    bool ok = r && speaker_run(c, llm_config_of(x->s->model)->vocabulary, &options, r) == HARNESS_OK;
-    if (!ok) {
-        fprintf(stderr, "\npoblano run: %s: %s\n", r ? harness_verdict_name(r->run.verdict) : "NO MEMORY",
-                r ? r->run.text : "of the result");
-        *status = EXIT_MISMATCH;
-    }
-    if (ok) report_chip(c, r);
-    free(r);
-    compiled_free(c);
-    return ok;
-}
-
 bool run_speak(const run_arguments *a, run_session *s, int *status) {
     const llm_config *c = llm_config_of(s->model);
     speech x = {a, s, s->words && s->ids[0] == c->begin ? 1 : 0};
     for (size_t i = x.shown; i < s->prompt; i++) print_token(s, s->ids[i], i == x.shown);
-    bool ok = a->chip ? speak_on_chip(&x, status) : speak_by_reference(&x);
+    bool ok = run_steps(a, s, (uint32_t)s->capacity, next_step, &x, status);
     putchar('\n');
+    return ok;
+}
+
+static bool next_question_step(void *context, const float *logits, speaker_step *next) {
+    return llm_questions_step(context, logits, &next->token, &next->position);
+}
+
+bool run_score(const run_arguments *a, run_session *s, int *status) {
+    char error[LLM_ERROR];
+    llm_questions *q = llm_questions_open(s->model, s->words, a->score, error);
+    if (!q) {
+        bad_input(NAME, "%s", error);
+        return false;
+    }
+    bool ok = run_steps(a, s, llm_config_of(s->model)->positions, next_question_step, q, status);
+    llm_scored got = llm_questions_score(q);
+    if (ok && got.error) bad_input(NAME, "%s", got.error);
+    ok = ok && !got.error;
+    if (ok)
+        printf("%u of %u right (%.1f %%), weights %s\n", got.right, got.asked, 100.0 * got.right / got.asked,
+               run_weights_name(a));
+    llm_questions_close(q);
     return ok;
 }

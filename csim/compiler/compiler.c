@@ -14,10 +14,16 @@ static void gather_columns(emitter *e, const placed *w, uint32_t from, uint32_t 
                 tag);
 }
 
-// silu(gate) * up = gate * up / (1 + exp2(-log2(e) gate)), in `gate`.
+// gate * up / (1 + exp2(-alpha log2(e) gate)), in `gate`; of gpt_oss both clamped and up + 1 for up.
 static void gated(emitter *e, uint32_t rows) {
     const tile_rows *r = &e->t->rows;
-    emit_rows(e, OP_VMUL, r->scratch, at(r->gate), constant(r->minus_log2e), rows);
+    if (e->c->m->c.arch == LLM_GPT_OSS) {
+        emit_rows(e, OP_VMIN, r->gate, at(r->gate), constant(r->limit), rows);
+        emit_rows(e, OP_VMIN, r->up, at(r->up), constant(r->limit), rows);
+        emit_rows(e, OP_VMAX, r->up, at(r->up), constant(r->minus_limit), rows);
+        emit_rows(e, OP_VADD, r->up, at(r->up), constant(r->ones), rows);
+    }
+    emit_rows(e, OP_VMUL, r->scratch, at(r->gate), constant(r->gate_scale), rows);
     emit_rows(e, OP_VEXP2, r->scratch, at(r->scratch), at(0), rows);
     emit_rows(e, OP_VADD, r->scratch, at(r->scratch), constant(r->ones), rows);
     emit_rows(e, OP_VRECIP, r->scratch, at(r->scratch), at(0), rows);
@@ -29,13 +35,19 @@ static void feed_forward(emitter *e, const tile_layer *l) {
     const tile_rows *r = &e->t->rows;
     const llm_config *f = &e->c->m->c;
     fmt_id fmt = e->c->o.activations;
-    emit_norm(e, l->norm_post, fmt);
+    emit_norm(e, l->norm_post, f->experts ? FMT_BF16 : fmt);
+    if (f->experts) emit_route(e, l);
+    if (f->experts && fmt != FMT_BF16) emit_convert(e, r->normed, ceil_div(f->hidden, BLOCK), fmt);
     emit_product(e, &l->gate, fmt, r->gate);
     emit_product(e, &l->up, fmt, r->up);
+    emit_bias(e, &l->gate, r->gate);
+    emit_bias(e, &l->up, r->up);
     gated(e, ceil_div(l->gate.n, CFG_COLS) * C_ROWS);
-    gather_columns(e, &l->gate, r->gate, r->hidden, f->dense_width, TAG_HIDDEN);
-    emit_convert(e, r->hidden, ceil_div(f->dense_width, BLOCK), fmt);
+    if (f->experts) emit_share(e, l);
+    gather_columns(e, &l->gate, r->gate, r->hidden, e->c->width, TAG_HIDDEN);
+    emit_convert(e, r->hidden, ceil_div(e->c->width, BLOCK), fmt);
     emit_product(e, &l->down, fmt, r->o);
+    if (f->experts) emit_down_bias(e, l, r->o);
     gather_columns(e, &l->down, r->o, r->down, f->hidden, TAG_DOWN);
     emit_rows(e, OP_VADD, r->x, at(r->x), at(r->down), f->hidden / LANES);
 }
@@ -98,7 +110,9 @@ static bool refuse(char error[COMPILER_ERROR], const char *what, uint32_t got) {
 
 static bool supported(const llm *m, const compiler_options *o, char error[COMPILER_ERROR]) {
     const llm_config *f = &m->c;
-    if (f->arch != LLM_LLAMA) return refuse(error, "expected the architecture llama", f->arch);
+    if (f->arch == LLM_DEEPSEEK_V3) return refuse(error, "expected the architecture llama or gpt_oss", f->arch);
+    if (f->experts && (f->expert_width % BLOCK || f->experts > 128))
+        return refuse(error, "expected up to 128 experts of a multiple of 32", f->expert_width);
     if (CFG_COLS != 16) return refuse(error, "expected a chip of 16 columns", CFG_COLS);
     if (f->hidden % BLOCK || f->hidden / LANES > UINT8_MAX)
         return refuse(error, "expected hidden_size a multiple of 32 up to 2016", f->hidden);
@@ -123,7 +137,11 @@ compiled *compile(const llm *m, const compiler_options *options, char error[COMP
     c->head_blocks = ceil_div(m->c.head_dim, BLOCK);
     c->blocks = ceil_div(options->positions, BLOCK);
     c->position_rows = 2 * c->head_rows + 2 * MASK_ROWS;
-    if (compiler_place(c, error)) return c;
+    c->width = m->c.experts ? m->c.experts * m->c.expert_width : m->c.dense_width;
+    c->route_rows = ceil_div(m->c.experts, CFG_COLS) * C_ROWS;
+    bool widened = compiler_widen(c);
+    if (!widened) snprintf(error, COMPILER_ERROR, "no memory");
+    if (widened && compiler_place(c, error)) return c;
     compiled_free(c);
     return NULL;
 }
@@ -137,6 +155,9 @@ void compiled_free(compiled *c) {
         free(t->sram);
     }
     for (int port = 0; port < COMPILER_PORTS; port++) free(c->image[port]);
+    for (uint32_t i = 0; i < c->num_owned; i++) free(c->owned[i]);
+    free(c->owned);
+    free(c->wide);
     free(c);
 }
 

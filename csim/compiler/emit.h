@@ -49,6 +49,13 @@ void emit_convert(emitter *e, uint32_t from, uint32_t blocks, fmt_id fmt);
 // The same, then RMSNorm before it: of rows.x with this gain.
 void emit_norm(emitter *e, uint16_t gain, fmt_id fmt);
 
+// ---- experts.c: the shares of the chosen experts, those of all others zero, to rows.shares; rows.normed in
+void emit_route(emitter *e, const tile_layer *l);
+// Rows of `gate` (the columns of this tile) times the share of their expert.
+void emit_share(emitter *e, const tile_layer *l);
+// Adds the experts' biases, each times its share, to this tile's columns of down.
+void emit_down_bias(emitter *e, const tile_layer *l, uint32_t to);
+
 // ---- attention.c
 void emit_attention(emitter *e, const tile_layer *l, uint32_t layer, uint32_t position);
 #endif

@@ -30,9 +30,12 @@ typedef struct {
 } cached;
 
 typedef struct {
-    uint16_t norm_in, norm_post; // gains times sqrt(hidden)
-    placed q, k, v, o, gate, up, down;
-    cached *kv; // [kv_count]
+    uint16_t norm_in, norm_post;       // gains times sqrt(hidden)
+    placed q, k, v, o, gate, up, down; // of experts: all of them side by side
+    placed router;                     // every tile has all of it
+    uint16_t router_bias;              // -infinity behind the last expert
+    uint16_t down_bias;                // [experts] rows in the layout of results: of this tile's columns of down
+    cached *kv;                        // [kv_count]
 } tile_layer;
 
 // Working rows of a tile; every buffer in front of a conversion ends in zero rows to a whole block.
@@ -40,7 +43,10 @@ typedef struct {
     uint16_t x, normed, a, a_scales, position;
     uint16_t q, k, v, turned, q_rot, k_rot, v_pad, q_a, scores, most, sum, p, mixed, transposed;
     uint16_t heads, o, gate, up, hidden, down, scratch;
-    uint16_t eps, ones, minus_log2e, score_scale, identity; // constants
+    uint16_t route, left, below, first, chosen, shares; // of experts: [route_rows], shares [experts]
+    // constants
+    uint16_t eps, ones, gate_scale, score_scale, identity, limit, minus_limit, minus_infinity, log2e;
+    uint16_t order, one_hot; // minus the expert's number [route_rows]; 1 for one expert [experts][route_rows]
 } tile_rows;
 
 typedef struct {
@@ -60,6 +66,11 @@ typedef struct {
 struct compiled {
     const llm *m;
     compiler_options o;
+    llm_ffn *wide; // [layers]: the dense one, or all experts as one
+    float **owned; // what those of experts point to
+    uint32_t num_owned;
+    uint32_t width;         // of wide
+    uint32_t route_rows;    // rows of a router's result
     uint32_t head_rows;     // rows of a head's float32
     uint32_t head_blocks;   // blocks of a head's dimensions
     uint32_t blocks;        // of positions
@@ -76,4 +87,6 @@ static inline uint32_t share_begin(uint32_t count, int t) {
 
 // ---- place.c
 bool compiler_place(compiled *c, char error[COMPILER_ERROR]);
+// ---- wide.c: experts side by side as one feed-forward network; false where there is no memory
+bool compiler_widen(compiled *c);
 #endif

@@ -100,7 +100,23 @@ static void take_cache(placer *p, const llm_layer *l, tile_layer *to) {
     }
 }
 
-static void take_layer(placer *p, int tile, const llm_layer *l, tile_layer *to) {
+// Router and biases of experts.
+static void take_experts(placer *p, const llm_layer *l, tile_layer *to) {
+    const llm_config *f = &p->c->m->c;
+    llm_linear router = l->router;
+    router.bias = NULL;
+    take_matrix(p, &router, 0, f->experts, FMT_BF16, &to->router);
+    float *bias = (float *)take(p, p->c->route_rows, CONSTANTS, &to->router_bias);
+    for (uint32_t i = 0; bias && i < p->c->route_rows * LANES; i++)
+        bias[i] = i >= f->experts ? -INFINITY : l->router.bias ? l->router.bias[i] : 0;
+    uint32_t rows = ceil_div(to->down.n, CFG_COLS) * C_ROWS;
+    float *down = (float *)take(p, f->experts * rows, CONSTANTS, &to->down_bias);
+    for (uint32_t i = 0; down && i < f->experts; i++)
+        if (l->experts[i].down.bias)
+            memcpy(down + i * rows * LANES, l->experts[i].down.bias + to->down.first, to->down.n * sizeof *down);
+}
+
+static void take_layer(placer *p, int tile, const llm_layer *l, const llm_ffn *wide, tile_layer *to) {
     const llm_config *f = &p->c->m->c;
     const tile_plan *t = p->t;
     fmt_id fmt = p->c->o.weights;
@@ -110,9 +126,10 @@ static void take_layer(placer *p, int tile, const llm_layer *l, tile_layer *to) 
     take_matrix(p, &l->k, t->kv0 * f->head_dim, t->kv_count * f->head_dim, fmt, &to->k);
     take_matrix(p, &l->v, t->kv0 * f->head_dim, t->kv_count * f->head_dim, fmt, &to->v);
     take_share(p, tile, &l->o, fmt, &to->o);
-    take_share(p, tile, &l->dense.gate, fmt, &to->gate);
-    take_share(p, tile, &l->dense.up, fmt, &to->up);
-    take_share(p, tile, &l->dense.down, fmt, &to->down);
+    take_share(p, tile, &wide->gate, fmt, &to->gate);
+    take_share(p, tile, &wide->up, fmt, &to->up);
+    take_share(p, tile, &wide->down, fmt, &to->down);
+    if (f->experts) take_experts(p, l, to);
     take_cache(p, l, to);
 }
 
@@ -121,7 +138,15 @@ static void take_constants(placer *p) {
     tile_rows *r = &p->t->rows;
     take_constant(p, f->hidden * f->norm_eps, &r->eps);
     take_constant(p, 1, &r->ones);
-    take_constant(p, -M_LOG2E, &r->minus_log2e);
+    take_constant(p, -M_LOG2E * (f->arch == LLM_GPT_OSS ? f->swiglu_alpha : 1), &r->gate_scale);
+    take_constant(p, M_LOG2E, &r->log2e);
+    take_constant(p, f->swiglu_limit, &r->limit);
+    take_constant(p, -f->swiglu_limit, &r->minus_limit);
+    take_constant(p, -INFINITY, &r->minus_infinity);
+    float *order = (float *)take(p, p->c->route_rows, CONSTANTS, &r->order);
+    for (uint32_t i = 0; order && i < p->c->route_rows * LANES; i++) order[i] = -(float)i;
+    float *one_hot = (float *)take(p, f->experts * p->c->route_rows, CONSTANTS, &r->one_hot);
+    for (uint32_t i = 0; one_hot && i < f->experts; i++) one_hot[i * p->c->route_rows * LANES + i] = 1;
     take_constant(p, M_LOG2E / sqrt(f->head_dim), &r->score_scale);
     row_t *identity = take(p, f->head_dim * 2 * p->c->head_blocks, CONSTANTS, &r->identity);
     for (uint32_t d = 0; identity && d < f->head_dim; d++) { // activations [head_dim][head_dim] in BF16
@@ -136,7 +161,7 @@ static void take_meeting_points(placer *p) {
     const llm_config *f = &p->c->m->c;
     tile_rows *r = &p->t->rows;
     take(p, ceil_div(f->heads * f->head_dim, BLOCK) * MASK_ROWS, CONSTANTS, &r->heads);
-    take(p, ceil_div(f->dense_width, BLOCK) * MASK_ROWS, CONSTANTS, &r->hidden);
+    take(p, ceil_div(p->c->width, BLOCK) * MASK_ROWS, CONSTANTS, &r->hidden);
     take(p, ceil_div(f->hidden, BLOCK) * MASK_ROWS, CONSTANTS, &r->down);
     take(p, ceil_div(f->hidden, BLOCK) * MASK_ROWS, CONSTANTS, &r->normed);
 }
@@ -148,7 +173,7 @@ static void take_buffers(placer *p) {
     const tile_plan *t = p->t;
     tile_rows *r = &p->t->rows;
     uint32_t padded_head = c->head_blocks * MASK_ROWS, most = t->heads ? t->heads : 1;
-    uint32_t width = f->dense_width, widest = width > f->hidden ? width : f->hidden, all = f->heads * f->head_dim;
+    uint32_t width = c->width, widest = width > f->hidden ? width : f->hidden, all = f->heads * f->head_dim;
     uint32_t hidden = ceil_div(f->hidden, BLOCK) * MASK_ROWS;
     if (all > widest) widest = all;
     take(p, most * padded_head, CONSTANTS, &r->q_rot);
@@ -178,6 +203,12 @@ static void take_buffers(placer *p) {
                    {&r->o, ceil_div(f->hidden, CFG_COLS) * C_ROWS},
                    {&r->gate, share * C_ROWS},
                    {&r->up, share * C_ROWS},
+                   {&r->route, c->route_rows},
+                   {&r->left, c->route_rows},
+                   {&r->below, c->route_rows},
+                   {&r->first, c->route_rows},
+                   {&r->chosen, c->route_rows},
+                   {&r->shares, f->experts},
                    {&r->scratch, (ceil_div(f->vocabulary, CFG_COLS) / TILES + 2) * C_ROWS + hidden + share * C_ROWS}};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) take(p, buffers[i].rows, 0, buffers[i].at);
 }
@@ -198,7 +229,7 @@ static bool place_tile(compiled *c, int tile, char error[COMPILER_ERROR]) {
     for (uint32_t i = 0; !p.failed && i < f->layers; i++) {
         t->layers[i].kv = calloc(t->kv_count + 1, sizeof *t->layers[i].kv);
         p.failed = !t->layers[i].kv;
-        if (!p.failed) take_layer(&p, tile, &c->m->layers[i], &t->layers[i]);
+        if (!p.failed) take_layer(&p, tile, &c->m->layers[i], &c->wide[i], &t->layers[i]);
     }
     take_floats(&p, c->m->norm, f->hidden, sqrt(f->hidden), CONSTANTS, &t->norm);
     take_share(&p, tile, &c->m->head, FMT_BF16, &t->head);

@@ -5,74 +5,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWERED, WRONG, TOO_LONG, NO_MEMORY };
+struct llm_questions {
+    const llm_config *c;
+    const tokenizer *words;
+    const char *path;
+    FILE *file;
+    char *line;
+    size_t room;
+    uint32_t *ids; // of the question under way
+    size_t count;
+    uint32_t at;        // position of the next token
+    const char *answer; // what of it is still to come
+    size_t left;
+    uint32_t right, asked;
+    char error[LLM_ERROR];
+};
 
-// Takes the prompt, then its own tokens, until their text is as long as the answer or differs from it.
-static int ask(const llm *m, const tokenizer *words, llm_mla form, const char *prompt, const char *answer) {
-    const llm_config *c = llm_config_of(m);
-    size_t count, left = strlen(answer), size;
-    uint32_t *ids = tok_encode(words, prompt, &count);
-    float *logits = malloc(c->vocabulary * sizeof *logits);
-    llm_run *run = ids && logits ? llm_start(m, c->positions, form) : NULL;
-    int verdict = !run ? NO_MEMORY : count + 1 > c->positions ? TOO_LONG : ANSWERED;
-    if (verdict == ANSWERED) {
-        llm_step(run, c->begin, logits, NULL);
-        for (size_t i = 0; i < count; i++) llm_step(run, ids[i], logits, NULL);
+llm_questions *llm_questions_open(const llm *m, const tokenizer *words, const char *path, char error[LLM_ERROR]) {
+    if (llm_config_of(m)->begin == LLM_NO_TOKEN) {
+        snprintf(error, LLM_ERROR, "%.200s: expected a model with bos_token_id", path);
+        return NULL;
     }
-    for (size_t at = count + 1; verdict == ANSWERED && left; at++) {
-        uint32_t next = llm_argmax(logits, c->vocabulary);
-        const char *bytes = tok_bytes(words, next, &size);
-        size_t common = size < left ? size : left;
-        if (size == 0 || memcmp(bytes, answer, common) != 0) verdict = WRONG;
-        answer += common;
-        left -= common;
-        if (verdict == ANSWERED && left && at == c->positions) verdict = TOO_LONG;
-        if (verdict == ANSWERED && left) llm_step(run, next, logits, NULL);
+    llm_questions *q = calloc(1, sizeof *q);
+    if (!q) {
+        snprintf(error, LLM_ERROR, "no memory");
+        return NULL;
     }
-    llm_end(run);
-    free(logits);
-    free(ids);
-    return verdict;
+    q->c = llm_config_of(m);
+    q->words = words;
+    q->path = path;
+    if ((q->file = fopen(path, "rb"))) return q;
+    snprintf(error, LLM_ERROR, "%.200s: expected a file of questions: %s", path, strerror(errno));
+    llm_questions_close(q);
+    return NULL;
 }
 
-static bool ask_line(const llm *m, const tokenizer *words, llm_mla form, char *line, llm_scored *out, const char *path,
-                     char error[LLM_ERROR]) {
-    static const char *const faults[] = {
-        [TOO_LONG] = "a question within max_position_embeddings", [NO_MEMORY] = "memory for the question"};
-    line[strcspn(line, "\n")] = '\0';
-    char *tab = strchr(line, '\t');
-    if (!tab || !tab[1] || strchr(tab + 1, '\t')) {
-        snprintf(error, LLM_ERROR, "%.200s:%u: expected PROMPT, a tab, ANSWER, found \"%.60s\"", path, out->asked + 1,
-                 line);
-        return false;
-    }
-    *tab = '\0';
-    int verdict = ask(m, words, form, line, tab + 1);
-    out->asked++;
-    out->right += verdict == ANSWERED;
-    if (verdict <= WRONG) return true;
-    snprintf(error, LLM_ERROR, "%.200s:%u: expected %s", path, out->asked, faults[verdict]);
+void llm_questions_close(llm_questions *q) {
+    if (!q) return;
+    if (q->file) fclose(q->file);
+    free(q->line);
+    free(q->ids);
+    free(q);
+}
+
+static bool fail(llm_questions *q, const char *want) {
+    snprintf(q->error, LLM_ERROR, "%.200s:%u: expected %.200s", q->path, q->asked + 1, want);
     return false;
 }
 
-bool llm_score(const llm *m, const tokenizer *words, llm_mla form, const char *path, llm_scored *out,
-               char error[LLM_ERROR]) {
-    char *line = NULL;
-    size_t room = 0;
-    *out = (llm_scored){0};
-    if (llm_config_of(m)->begin == LLM_NO_TOKEN) {
-        snprintf(error, LLM_ERROR, "%.200s: expected a model with bos_token_id", path);
-        return false;
+// The next line; false at the end or with an error.
+static bool next_question(llm_questions *q) {
+    free(q->ids);
+    q->ids = NULL;
+    q->at = 0;
+    if (getline(&q->line, &q->room, q->file) <= 0)
+        return q->asked && !ferror(q->file) ? false : fail(q, "a readable file with a question");
+    q->line[strcspn(q->line, "\n")] = '\0';
+    char *tab = strchr(q->line, '\t');
+    if (!tab || !tab[1] || strchr(tab + 1, '\t')) {
+        char want[128];
+        snprintf(want, sizeof want, "PROMPT, a tab, ANSWER, found \"%.60s\"", q->line);
+        return fail(q, want);
     }
-    FILE *f = fopen(path, "rb");
-    bool ok = f != NULL;
-    if (!ok) snprintf(error, LLM_ERROR, "%.200s: expected a file of questions: %s", path, strerror(errno));
-    while (ok && getline(&line, &room, f) > 0) ok = ask_line(m, words, form, line, out, path, error);
-    if (ok && (ferror(f) || !out->asked)) {
-        snprintf(error, LLM_ERROR, "%.200s: expected a readable file with a question", path);
-        ok = false;
+    *tab = '\0';
+    q->answer = tab + 1;
+    q->left = strlen(q->answer);
+    if (!(q->ids = tok_encode(q->words, q->line, &q->count))) return fail(q, "memory for the question");
+    return true;
+}
+
+// Whether the question goes on behind this token of the model.
+static bool hear(llm_questions *q, uint32_t token) {
+    size_t size;
+    const char *bytes = tok_bytes(q->words, token, &size);
+    size_t common = size < q->left ? size : q->left;
+    bool wrong = size == 0 || memcmp(bytes, q->answer, common) != 0;
+    q->answer += common;
+    q->left -= common;
+    if (!wrong && q->left) return true;
+    q->asked++;
+    q->right += !wrong;
+    return false;
+}
+
+bool llm_questions_step(llm_questions *q, const float *logits, uint32_t *token, uint32_t *position) {
+    bool goes_on = q->ids != NULL;
+    if (goes_on && q->at > q->count) {
+        *token = llm_argmax(logits, q->c->vocabulary);
+        goes_on = hear(q, *token);
+    } else if (goes_on)
+        *token = q->ids[q->at - 1];
+    if (!goes_on) {
+        if (!next_question(q)) return false;
+        *token = q->c->begin;
     }
-    free(line);
-    if (f) fclose(f);
-    return ok;
+    *position = q->at++;
+    return *position < q->c->positions || fail(q, "a question within max_position_embeddings");
+}
+
+llm_scored llm_questions_score(const llm_questions *q) {
+    return (llm_scored){q->right, q->asked, q->error[0] ? q->error : NULL};
 }

@@ -162,6 +162,85 @@ Test(speaker, rtl_equals_its_twin) {
     cr_assert_lt(off(&shapes[3], FMT_INT4, FMT_E4M3, HARNESS_BOTH, 2), 0.15);
 }
 
+// ---- gpt_oss: experts, sinks, sliding windows, biases, clamped SwiGLU
+// head_dim 16; experts of 32, the router's logits far apart: a choice that rounding turns would hide all else.
+static void make_experts(checkpoint *k, unsigned experts, unsigned top_k, unsigned window) {
+    enum { WIDTH = 32, HEADS = 4, KV_HEADS = 2, HEAD = 16, VOCABULARY_ = 50 };
+    char config[1024];
+    ck_begin(k);
+    snprintf(
+        config, sizeof config,
+        "{\"model_type\": \"gpt_oss\", \"num_hidden_layers\": 2, \"hidden_size\": %d, \"vocab_size\": %d, "
+        "\"max_position_embeddings\": 128, \"num_attention_heads\": %d, \"num_key_value_heads\": %d, \"head_dim\": "
+        "%d, \"intermediate_size\": %d, \"num_local_experts\": %u, \"num_experts_per_tok\": %u, \"sliding_window\": "
+        "%u, \"layer_types\": [\"sliding_attention\", \"full_attention\"], \"attention_bias\": true, "
+        "\"tie_word_embeddings\": false, \"rms_norm_eps\": 1e-5, \"swiglu_limit\": 1.5, \"rope_parameters\": "
+        "{\"rope_type\": \"default\", \"rope_theta\": 10000.0}}",
+        HIDDEN, VOCABULARY_, HEADS, KV_HEADS, HEAD, WIDTH, experts, top_k, window);
+    ck_write_text(k, "config.json", config);
+    ck_put(k, "model.embed_tokens.weight", VOCABULARY_, HIDDEN, 0, 0, 1);
+    ck_put(k, "lm_head.weight", VOCABULARY_, HIDDEN, 0, 0, 1);
+    ck_put(k, "model.norm.weight", HIDDEN, 0, 0, 1, 0.2f);
+    for (int l = 0; l < 2; l++) {
+        static const char *const names[] = {"q", "k", "v"};
+        static const unsigned outs[] = {HEADS * HEAD, KV_HEADS * HEAD, KV_HEADS * HEAD};
+        put_layer(k, l, "input_layernorm.weight", HIDDEN, 0, 0, 1, 0.2f);
+        put_layer(k, l, "post_attention_layernorm.weight", HIDDEN, 0, 0, 1, 0.2f);
+        for (int i = 0; i < 3; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "self_attn.%s_proj.weight", names[i]);
+            put_layer(k, l, name, outs[i], HIDDEN, 0, 0, 0.4f);
+            snprintf(name, sizeof name, "self_attn.%s_proj.bias", names[i]);
+            put_layer(k, l, name, outs[i], 0, 0, 0, 1);
+        }
+        put_layer(k, l, "self_attn.o_proj.weight", HIDDEN, HEADS * HEAD, 0, 0, 0.4f);
+        put_layer(k, l, "self_attn.o_proj.bias", HIDDEN, 0, 0, 0, 1);
+        put_layer(k, l, "self_attn.sinks", HEADS, 0, 0, 0, 4);
+        put_layer(k, l, "mlp.router.weight", experts, HIDDEN, 0, 0, 4);
+        put_layer(k, l, "mlp.router.bias", experts, 0, 0, 0, 1);
+        put_layer(k, l, "mlp.experts.gate_up_proj", experts, HIDDEN, 2 * WIDTH, 0, 0.4f);
+        put_layer(k, l, "mlp.experts.gate_up_proj_bias", experts, 2 * WIDTH, 0, 0, 1);
+        put_layer(k, l, "mlp.experts.down_proj", experts, WIDTH, HIDDEN, 0, 0.4f);
+        put_layer(k, l, "mlp.experts.down_proj_bias", experts, HIDDEN, 0, 0, 1);
+    }
+    ck_write(k, "model.safetensors", 0);
+}
+
+static double off_experts(unsigned experts, unsigned top_k, unsigned window, harness_backend backend, uint32_t count) {
+    checkpoint k;
+    listener l;
+    uint32_t ids[128];
+    make_experts(&k, experts, top_k, window);
+    for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)rng_below(&k.rng, 50);
+    compiler_options o = {FMT_BF16, FMT_BF16, 128};
+    speaker_result *r = listen(k.dir, &o, backend, ids, count, &l);
+    cr_assert_eq(r->run.mismatches, 0);
+    free(r);
+    ck_end(&k);
+    return sqrt(l.off / l.all);
+}
+
+Test(speaker, experts_sinks_and_windows) {
+    static const unsigned cases[][3] = {{3, 2, 20}, {6, 3, 32}, {17, 5, 33}};
+    for (int i = 0; i < 3; i++) {
+        double got = off_experts(cases[i][0], cases[i][1], cases[i][2], HARNESS_TWIN, 70);
+        cr_expect_lt(got, 0.04, "case %d: %g", i, got);
+    }
+}
+
+Test(speaker, experts_in_rtl) {
+    cr_assert_lt(off_experts(3, 2, 20, HARNESS_BOTH, 3), 0.04);
+}
+
+// The project's own model, as trained: a sum.
+Test(speaker, own_model_adds) {
+    listener l;
+    static const uint32_t ids[] = {1, 305, 7, 8, 9};
+    compiler_options o = {FMT_BF16, FMT_BF16, 64};
+    free(listen("models/serrano-300k", &o, HARNESS_TWIN, ids, 5, &l));
+    cr_assert_lt(sqrt(l.off / l.all), 0.02);
+}
+
 // ---- a trained model: the story of its reference, -log p of each next token
 static double tells(fmt_id weights, fmt_id activations, uint32_t most) {
     char path[512], file[600];

@@ -171,7 +171,6 @@ REFUSES(refuses_a_chip_of_other_columns, "--prompt a --tokens 4 --backend rtl",
         "not on the chip yet: expected a chip of 16 columns, got 8")
 REFUSES(refuses_activations_of_int4, "--prompt a --activations int4",
         "--activations: expected bf16, e4m3, e5m2 or int8")
-REFUSES(refuses_questions_to_the_chip, "--score q --backend twin", "--score: expected the backend ref")
 REFUSES(refuses_an_unknown_format, "--prompt a --weights e3m2", "--weights: expected f32")
 REFUSES(refuses_an_unknown_form, "--prompt a --mla folded", "--mla: expected expanded or absorbed")
 REFUSES(refuses_an_unknown_option, "--prompt a --logins x", "--logins")

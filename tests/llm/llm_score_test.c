@@ -5,15 +5,30 @@
 static const char MODEL[] = "models/serrano-300k";
 static char error[LLM_ERROR];
 
+// asked: 0 where the file was refused.
 static llm_scored score(const char *file, fmt_id weights) {
-    llm_scored got;
     llm *m = llm_open(MODEL, weights, error);
     tokenizer *words = tok_open(MODEL, error);
     cr_assert(m && words, "%s", error);
-    bool ok = llm_score(m, words, LLM_EXPANDED, file, &got, error);
+    llm_questions *q = llm_questions_open(m, words, file, error);
+    llm_scored got = {0};
+    llm_run *run = NULL;
+    float logits[320];
+    uint32_t token, position;
+    for (bool first = true; q && llm_questions_step(q, first ? NULL : logits, &token, &position); first = false) {
+        if (position == 0) {
+            llm_end(run);
+            run = llm_start(m, llm_config_of(m)->positions, LLM_EXPANDED);
+        }
+        llm_step(run, token, logits, NULL);
+    }
+    if (q) got = llm_questions_score(q);
+    if (got.error) snprintf(error, LLM_ERROR, "%s", got.error);
+    if (got.error) got.asked = 0;
+    llm_end(run);
+    llm_questions_close(q);
     tok_close(words);
     llm_close(m);
-    if (!ok) got.asked = 0;
     return got;
 }
 
