@@ -35,19 +35,19 @@ static void feed_forward(emitter *e, const tile_layer *l) {
     const tile_rows *r = &e->t->rows;
     const llm_config *f = &e->c->m->c;
     fmt_id fmt = e->c->o.activations;
-    emit_norm(e, l->norm_post, f->experts ? FMT_BF16 : fmt);
-    if (f->experts) emit_route(e, l);
-    if (f->experts && fmt != FMT_BF16) emit_convert(e, r->normed, ceil_div(f->hidden, BLOCK), fmt);
+    emit_norm(e, l->norm_post, l->has_experts ? FMT_BF16 : fmt);
+    if (l->has_experts) emit_route(e, l);
+    if (l->has_experts && fmt != FMT_BF16) emit_convert(e, r->normed, ceil_div(f->hidden, BLOCK), fmt);
     emit_product(e, &l->gate, fmt, r->gate);
     emit_product(e, &l->up, fmt, r->up);
     emit_bias(e, &l->gate, r->gate);
     emit_bias(e, &l->up, r->up);
     gated(e, ceil_div(l->gate.n, CFG_COLS) * C_ROWS);
-    if (f->experts) emit_share(e, l);
-    gather_columns(e, &l->gate, r->gate, r->hidden, e->c->width, TAG_HIDDEN);
-    emit_convert(e, r->hidden, ceil_div(e->c->width, BLOCK), fmt);
+    if (l->has_experts) emit_share(e, l);
+    gather_columns(e, &l->gate, r->gate, r->hidden, l->width, TAG_HIDDEN);
+    emit_convert(e, r->hidden, ceil_div(l->width, BLOCK), fmt);
     emit_product(e, &l->down, fmt, r->o);
-    if (f->experts) emit_down_bias(e, l, r->o);
+    if (l->has_experts && f->arch == LLM_GPT_OSS) emit_down_bias(e, l, r->o);
     gather_columns(e, &l->down, r->o, r->down, f->hidden, TAG_DOWN);
     emit_rows(e, OP_VADD, r->x, at(r->x), at(r->down), f->hidden / LANES);
 }
@@ -57,8 +57,8 @@ static void layer(emitter *e, uint32_t number, uint32_t position) {
     const tile_rows *r = &e->t->rows;
     const llm_config *f = &e->c->m->c;
     fmt_id fmt = e->c->o.activations;
-    uint32_t width = f->heads * f->head_dim, mine = e->t->heads * e->c->head_rows;
-    uint32_t heads = r->heads + e->t->head0 * e->c->head_rows;
+    uint32_t rows = e->c->value_dim / LANES, width = f->heads * e->c->value_dim, mine = e->t->heads * rows;
+    uint32_t heads = r->heads + e->t->head0 * rows;
     emit_norm(e, l->norm_in, fmt);
     emit_attention(e, l, number, position);
     emit_gather(e, heads, mine, heads, width / LANES, TAG_HEADS);
@@ -108,20 +108,39 @@ static bool refuse(char error[COMPILER_ERROR], const char *what, uint32_t got) {
     return false;
 }
 
+static bool latent_supported(const llm_config *f, char error[COMPILER_ERROR]) {
+    const struct {
+        const char *what;
+        uint32_t got, unit, most;
+    } demands[] = {{"expected qk_nope_head_dim a multiple of 8", f->nope_dim, LANES, UINT16_MAX},
+                   {"expected qk_rope_head_dim a multiple of 16", f->rope_dim, 2 * LANES, UINT16_MAX},
+                   {"expected v_head_dim a multiple of 8 up to ROWS", f->v_dim, LANES, CFG_ROWS},
+                   {"expected q_lora_rank a multiple of 8 up to 2016", f->q_rank, LANES, 2016},
+                   {"expected kv_lora_rank a multiple of 8 up to 2016", f->kv_rank, LANES, 2016}};
+    for (size_t i = 0; i < sizeof demands / sizeof *demands; i++)
+        if (demands[i].got % demands[i].unit || demands[i].got > demands[i].most)
+            return refuse(error, demands[i].what, demands[i].got);
+    return true;
+}
+
+static bool heads_supported(const llm_config *f, char error[COMPILER_ERROR]) {
+    uint32_t dim = f->head_dim, share = f->heads / f->kv_heads;
+    if (dim % LANES || dim > CFG_ROWS || (dim > LANES && dim % (2 * LANES)))
+        return refuse(error, "expected head_dim 8 or a multiple of 16 up to ROWS", dim);
+    return share <= CFG_ROWS || refuse(error, "expected at most ROWS heads a key", share);
+}
+
 static bool supported(const llm *m, const compiler_options *o, char error[COMPILER_ERROR]) {
     const llm_config *f = &m->c;
-    if (f->arch == LLM_DEEPSEEK_V3) return refuse(error, "expected the architecture llama or gpt_oss", f->arch);
-    if (f->experts && (f->expert_width % BLOCK || f->experts > 128))
-        return refuse(error, "expected up to 128 experts of a multiple of 32", f->expert_width);
     if (CFG_COLS != 16) return refuse(error, "expected a chip of 16 columns", CFG_COLS);
     if (f->hidden % BLOCK || f->hidden / LANES > UINT8_MAX)
         return refuse(error, "expected hidden_size a multiple of 32 up to 2016", f->hidden);
-    if (f->head_dim % LANES || f->head_dim > CFG_ROWS || (f->head_dim > LANES && f->head_dim % (2 * LANES)))
-        return refuse(error, "expected head_dim 8 or a multiple of 16 up to ROWS", f->head_dim);
     if (o->positions > 127 * BLOCK) return refuse(error, "expected at most 4064 positions", o->positions);
-    if (f->heads / f->kv_heads > CFG_ROWS)
-        return refuse(error, "expected at most ROWS heads a key", f->heads / f->kv_heads);
-    return true;
+    if (f->experts && (f->expert_width % BLOCK || f->experts > 128))
+        return refuse(error, "expected up to 128 experts of a multiple of 32", f->expert_width);
+    if (f->experts && f->dense_layers && f->dense_width % BLOCK)
+        return refuse(error, "expected a dense width of a multiple of 32 beside experts", f->dense_width);
+    return f->arch == LLM_DEEPSEEK_V3 ? latent_supported(f, error) : heads_supported(f, error);
 }
 
 compiled *compile(const llm *m, const compiler_options *options, char error[COMPILER_ERROR]) {
@@ -133,11 +152,16 @@ compiled *compile(const llm *m, const compiler_options *options, char error[COMP
     }
     c->m = m;
     c->o = *options;
-    c->head_rows = m->c.head_dim / LANES;
-    c->head_blocks = ceil_div(m->c.head_dim, BLOCK);
+    bool latent = m->c.arch == LLM_DEEPSEEK_V3;
+    c->plain_dim = latent ? m->c.nope_dim : 0;
+    c->turn_dim = latent ? m->c.rope_dim : m->c.head_dim;
+    c->key_dim = c->plain_dim + c->turn_dim;
+    c->value_dim = latent ? m->c.v_dim : m->c.head_dim;
+    c->kv_heads = latent ? m->c.heads : m->c.kv_heads;
+    c->key_blocks = ceil_div(c->key_dim, BLOCK);
+    c->value_blocks = ceil_div(c->value_dim, BLOCK);
     c->blocks = ceil_div(options->positions, BLOCK);
-    c->position_rows = 2 * c->head_rows + 2 * MASK_ROWS;
-    c->width = m->c.experts ? m->c.experts * m->c.expert_width : m->c.dense_width;
+    c->position_rows = 2 * c->turn_dim / LANES + 2 * MASK_ROWS;
     c->route_rows = ceil_div(m->c.experts, CFG_COLS) * C_ROWS;
     bool widened = compiler_widen(c);
     if (!widened) snprintf(error, COMPILER_ERROR, "no memory");
@@ -158,6 +182,8 @@ void compiled_free(compiled *c) {
     for (uint32_t i = 0; i < c->num_owned; i++) free(c->owned[i]);
     free(c->owned);
     free(c->wide);
+    free(c->expand_k);
+    free(c->expand_v);
     free(c);
 }
 

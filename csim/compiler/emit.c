@@ -106,17 +106,22 @@ void emit_convert(emitter *e, uint32_t from, uint32_t blocks, fmt_id fmt) {
     emit_walk(e, fmt == FMT_BF16 ? OP_VBF16 : OP_VQUANT, v);
 }
 
-void emit_norm(emitter *e, uint16_t gain, fmt_id fmt) {
+void emit_rms_norm(emitter *e, uint32_t from, uint32_t rows, uint16_t gain, uint16_t eps, uint32_t to) {
     const tile_rows *r = &e->t->rows;
-    uint32_t rows = e->c->m->c.hidden / LANES;
-    emit_rows(e, OP_VMUL, r->scratch, at(r->x), at(r->x), rows);
+    emit_rows(e, OP_VMUL, r->scratch, at(from), at(from), rows);
     vec_args sum = {.outer = 1, .lines = 1, .segs = 1, .rows = (uint8_t)rows};
     sum.of[VEC_A] = strided(r->scratch, 0, 0);
     sum.of[VEC_C] = grouped(r->sum, 0, 0);
     emit_walk(e, OP_VSUM, sum);
-    emit_rows(e, OP_VADD, r->sum, at(r->sum), at(r->eps), 1);
+    emit_rows(e, OP_VADD, r->sum, at(r->sum), at(eps), 1);
     emit_rows(e, OP_VRSQRT, r->sum, at(r->sum), at(0), 1);
-    emit_rows(e, OP_VMUL, r->normed, at(r->x), constant(r->sum), rows);
-    emit_rows(e, OP_VMUL, r->normed, at(r->normed), at(gain), rows);
-    emit_convert(e, r->normed, ceil_div(e->c->m->c.hidden, BLOCK), fmt);
+    emit_rows(e, OP_VMUL, to, at(from), constant(r->sum), rows);
+    emit_rows(e, OP_VMUL, to, at(to), at(gain), rows);
+}
+
+void emit_norm(emitter *e, uint16_t gain, fmt_id fmt) {
+    const tile_rows *r = &e->t->rows;
+    const llm_config *f = &e->c->m->c;
+    emit_rms_norm(e, r->x, f->hidden / LANES, gain, r->eps, r->normed);
+    emit_convert(e, r->normed, ceil_div(f->hidden, BLOCK), fmt);
 }

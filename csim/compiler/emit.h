@@ -46,7 +46,9 @@ void emit_product(emitter *e, const placed *w, fmt_id fmt_a, uint32_t to);
 void emit_bias(emitter *e, const placed *w, uint32_t to);
 // The vector of `blocks` blocks of 32 float32, to rows.a (and rows.a_scales) in this format.
 void emit_convert(emitter *e, uint32_t from, uint32_t blocks, fmt_id fmt);
-// The same, then RMSNorm before it: of rows.x with this gain.
+// RMSNorm of `rows` rows; gain: times the square root of their elements, eps: a row of epsilon times their number.
+void emit_rms_norm(emitter *e, uint32_t from, uint32_t rows, uint16_t gain, uint16_t eps, uint32_t to);
+// That of rows.x to rows.normed, and converted.
 void emit_norm(emitter *e, uint16_t gain, fmt_id fmt);
 
 // ---- experts.c: the shares of the chosen experts, those of all others zero, to rows.shares; rows.normed in

@@ -84,15 +84,15 @@ static void take_share(placer *p, int tile, const llm_linear *l, fmt_id fmt, pla
 static void take_cache(placer *p, const llm_layer *l, tile_layer *to) {
     const compiled *c = p->c;
     const llm_config *f = &c->m->c;
-    uint32_t share = f->heads / f->kv_heads, column = 2 * c->head_blocks; // rows of a position
+    uint32_t share = f->heads / c->kv_heads, column = 2 * c->key_blocks; // rows of a position
     for (uint32_t g = 0; g < p->t->kv_count; g++) {
         cached *kv = &to->kv[g];
         uint32_t begin = (p->t->kv0 + g) * share, end = begin + share, last = p->t->head0 + p->t->heads;
         *kv = (cached){.first = begin > p->t->head0 ? begin : p->t->head0, .local = g};
         kv->heads = (end < last ? end : last) - kv->first;
         take(p, c->blocks * BLOCK * column, CACHE, &kv->keys);
-        take(p, c->blocks * BLOCK * 2 * ceil_div(f->head_dim, CFG_COLS) * CFG_COLS / BLOCK, CACHE, &kv->values);
-        take(p, BLOCK * column, CACHE, &kv->stage);
+        take(p, c->blocks * BLOCK * 2 * ceil_div(c->value_dim, CFG_COLS) * CFG_COLS / BLOCK, CACHE, &kv->values);
+        take(p, BLOCK * 2 * c->value_blocks, CACHE, &kv->stage);
         if (!l->sinks) continue;
         row_t *rows = take(p, kv->heads, CONSTANTS, &kv->sinks);
         for (uint32_t i = 0; rows && i < kv->heads * LANES; i++)
@@ -103,33 +103,56 @@ static void take_cache(placer *p, const llm_layer *l, tile_layer *to) {
 // Router and biases of experts.
 static void take_experts(placer *p, const llm_layer *l, tile_layer *to) {
     const llm_config *f = &p->c->m->c;
+    to->has_experts = true;
     llm_linear router = l->router;
     router.bias = NULL;
     take_matrix(p, &router, 0, f->experts, FMT_BF16, &to->router);
     float *bias = (float *)take(p, p->c->route_rows, CONSTANTS, &to->router_bias);
     for (uint32_t i = 0; bias && i < p->c->route_rows * LANES; i++)
         bias[i] = i >= f->experts ? -INFINITY : l->router.bias ? l->router.bias[i] : 0;
+    float *correction = l->correction ? (float *)take(p, p->c->route_rows, CONSTANTS, &to->correction) : NULL;
+    for (uint32_t i = 0; correction && i < p->c->route_rows * LANES; i++)
+        correction[i] = i >= f->experts ? -INFINITY : l->correction[i];
     uint32_t rows = ceil_div(to->down.n, CFG_COLS) * C_ROWS;
+    if (!l->experts[0].down.bias) return;
     float *down = (float *)take(p, f->experts * rows, CONSTANTS, &to->down_bias);
     for (uint32_t i = 0; down && i < f->experts; i++)
-        if (l->experts[i].down.bias)
-            memcpy(down + i * rows * LANES, l->experts[i].down.bias + to->down.first, to->down.n * sizeof *down);
+        memcpy(down + i * rows * LANES, l->experts[i].down.bias + to->down.first, to->down.n * sizeof *down);
 }
 
-static void take_layer(placer *p, int tile, const llm_layer *l, const llm_ffn *wide, tile_layer *to) {
+// From hidden states to the latents of queries and of keys and values.
+static void take_latent(placer *p, const llm_layer *l, tile_layer *to) {
+    const llm_config *f = &p->c->m->c;
+    if (f->q_rank) {
+        take_matrix(p, &l->q_a, 0, f->q_rank, p->c->o.weights, &to->q_a);
+        take_floats(p, l->q_a_norm, f->q_rank, sqrt(f->q_rank), CONSTANTS, &to->q_a_norm);
+    }
+    take_matrix(p, &l->kv_a, 0, f->kv_rank + f->rope_dim, p->c->o.weights, &to->kv_a);
+    take_floats(p, l->kv_a_norm, f->kv_rank, sqrt(f->kv_rank), CONSTANTS, &to->kv_a_norm);
+}
+
+static void take_layer(placer *p, int tile, uint32_t number, tile_layer *to) {
+    const llm_layer *l = &p->c->m->layers[number];
+    const llm_ffn *wide = &p->c->wide[number];
     const llm_config *f = &p->c->m->c;
     const tile_plan *t = p->t;
     fmt_id fmt = p->c->o.weights;
     take_floats(p, l->norm_in, f->hidden, sqrt(f->hidden), CONSTANTS, &to->norm_in);
     take_floats(p, l->norm_post, f->hidden, sqrt(f->hidden), CONSTANTS, &to->norm_post);
-    take_matrix(p, &l->q, t->head0 * f->head_dim, t->heads * f->head_dim, fmt, &to->q);
-    take_matrix(p, &l->k, t->kv0 * f->head_dim, t->kv_count * f->head_dim, fmt, &to->k);
-    take_matrix(p, &l->v, t->kv0 * f->head_dim, t->kv_count * f->head_dim, fmt, &to->v);
+    const compiled *c = p->c;
+    bool latent = f->arch == LLM_DEEPSEEK_V3;
+    const llm_linear *k = latent ? &c->expand_k[number] : &l->k, *v = latent ? &c->expand_v[number] : &l->v;
+    uint32_t key = latent ? c->plain_dim : c->key_dim; // dimensions that k makes
+    take_matrix(p, f->q_rank ? &l->q_b : &l->q, t->head0 * c->key_dim, t->heads * c->key_dim, fmt, &to->q);
+    take_matrix(p, k, t->kv0 * key, t->kv_count * key, fmt, &to->k);
+    take_matrix(p, v, t->kv0 * c->value_dim, t->kv_count * c->value_dim, fmt, &to->v);
+    if (latent) take_latent(p, l, to);
     take_share(p, tile, &l->o, fmt, &to->o);
     take_share(p, tile, &wide->gate, fmt, &to->gate);
     take_share(p, tile, &wide->up, fmt, &to->up);
     take_share(p, tile, &wide->down, fmt, &to->down);
-    if (f->experts) take_experts(p, l, to);
+    to->width = wide->gate.out;
+    if (l->experts) take_experts(p, l, to);
     take_cache(p, l, to);
 }
 
@@ -147,10 +170,18 @@ static void take_constants(placer *p) {
     for (uint32_t i = 0; order && i < p->c->route_rows * LANES; i++) order[i] = -(float)i;
     float *one_hot = (float *)take(p, f->experts * p->c->route_rows, CONSTANTS, &r->one_hot);
     for (uint32_t i = 0; one_hot && i < f->experts; i++) one_hot[i * p->c->route_rows * LANES + i] = 1;
-    take_constant(p, M_LOG2E / sqrt(f->head_dim), &r->score_scale);
-    row_t *identity = take(p, f->head_dim * 2 * p->c->head_blocks, CONSTANTS, &r->identity);
-    for (uint32_t d = 0; identity && d < f->head_dim; d++) { // activations [head_dim][head_dim] in BF16
-        uint32_t row = (d / BLOCK * f->head_dim + d) * 2 + d % BLOCK / 16;
+    uint32_t groups = f->groups > 1 ? f->groups : 0;
+    float *member = (float *)take(p, groups * p->c->route_rows, CONSTANTS, &r->member);
+    for (uint32_t i = 0; member && groups && i < f->experts; i++)
+        member[i / (f->experts / groups) * p->c->route_rows * LANES + i] = 1;
+    take_constant(p, M_LOG2E * llm_score_scale(f), &r->score_scale);
+    take_constant(p, f->q_rank * LLM_LATENT_EPS, &r->q_eps);
+    take_constant(p, f->kv_rank * LLM_LATENT_EPS, &r->kv_eps);
+    take_constant(p, f->routed_scale, &r->routed_scale);
+    uint32_t dim = p->c->value_dim;
+    row_t *identity = take(p, dim * 2 * p->c->value_blocks, CONSTANTS, &r->identity);
+    for (uint32_t d = 0; identity && d < dim; d++) { // activations [dim][dim] in BF16
+        uint32_t row = (d / BLOCK * dim + d) * 2 + d % BLOCK / 16;
         ((uint16_t *)(identity + row))[d % 16] = 0x3F80;
     }
 }
@@ -160,7 +191,7 @@ static void take_constants(placer *p) {
 static void take_meeting_points(placer *p) {
     const llm_config *f = &p->c->m->c;
     tile_rows *r = &p->t->rows;
-    take(p, ceil_div(f->heads * f->head_dim, BLOCK) * MASK_ROWS, CONSTANTS, &r->heads);
+    take(p, ceil_div(f->heads * p->c->value_dim, BLOCK) * MASK_ROWS, CONSTANTS, &r->heads);
     take(p, ceil_div(p->c->width, BLOCK) * MASK_ROWS, CONSTANTS, &r->hidden);
     take(p, ceil_div(f->hidden, BLOCK) * MASK_ROWS, CONSTANTS, &r->down);
     take(p, ceil_div(f->hidden, BLOCK) * MASK_ROWS, CONSTANTS, &r->normed);
@@ -172,16 +203,20 @@ static void take_buffers(placer *p) {
     const llm_config *f = &c->m->c;
     const tile_plan *t = p->t;
     tile_rows *r = &p->t->rows;
-    uint32_t padded_head = c->head_blocks * MASK_ROWS, most = t->heads ? t->heads : 1;
-    uint32_t width = c->width, widest = width > f->hidden ? width : f->hidden, all = f->heads * f->head_dim;
+    uint32_t padded_key = c->key_blocks * MASK_ROWS, most = t->heads ? t->heads : 1;
+    uint32_t width = c->width, widest = width > f->hidden ? width : f->hidden, all = f->heads * c->value_dim;
     uint32_t hidden = ceil_div(f->hidden, BLOCK) * MASK_ROWS;
     if (all > widest) widest = all;
-    take(p, most * padded_head, CONSTANTS, &r->q_rot);
-    take(p, (t->kv_count + 1) * padded_head, CONSTANTS, &r->k_rot);
-    take(p, (t->kv_count + 1) * padded_head, CONSTANTS, &r->v_pad);
+    uint32_t latent = f->q_rank > f->kv_rank ? f->q_rank : f->kv_rank;
+    take(p, most * padded_key, CONSTANTS, &r->q_rot);
+    take(p, (t->kv_count + 1) * padded_key, CONSTANTS, &r->k_rot);
+    take(p, (t->kv_count + 1) * c->value_blocks * MASK_ROWS, CONSTANTS, &r->v_pad);
+    take(p, ceil_div(f->q_rank, BLOCK) * MASK_ROWS, CONSTANTS, &r->q_normed);
+    take(p, ceil_div(f->kv_rank, BLOCK) * MASK_ROWS, CONSTANTS, &r->kv_normed);
+    if (latent > widest) widest = latent;
     p->resident = false;
     uint32_t share = ceil_div(ceil_div(width, CFG_COLS), TILES) + 1, blocks = ceil_div(widest, BLOCK);
-    uint32_t dims = ceil_div(f->head_dim, CFG_COLS) * C_ROWS;
+    uint32_t dims = ceil_div(c->value_dim, CFG_COLS) * C_ROWS;
     struct {
         uint16_t *at;
         uint32_t rows;
@@ -189,17 +224,21 @@ static void take_buffers(placer *p) {
                    {&r->a, 2 * blocks},
                    {&r->a_scales, blocks},
                    {&r->position, c->position_rows},
-                   {&r->q, ceil_div(most * f->head_dim, CFG_COLS) * C_ROWS},
-                   {&r->k, ceil_div((t->kv_count + 1) * f->head_dim, CFG_COLS) * C_ROWS},
-                   {&r->v, ceil_div((t->kv_count + 1) * f->head_dim, CFG_COLS) * C_ROWS},
-                   {&r->turned, most * c->head_rows + t->kv_count * c->head_rows},
-                   {&r->q_a, most * 2 * c->head_blocks},
+                   {&r->q, ceil_div(most * c->key_dim, CFG_COLS) * C_ROWS},
+                   {&r->k, ceil_div((t->kv_count + 1) * c->key_dim, CFG_COLS) * C_ROWS},
+                   {&r->v, ceil_div((t->kv_count + 1) * c->value_dim, CFG_COLS) * C_ROWS},
+                   {&r->q_latent, ceil_div(f->q_rank, CFG_COLS) * C_ROWS},
+                   {&r->kv_latent, ceil_div(f->kv_rank + f->rope_dim, CFG_COLS) * C_ROWS},
+                   {&r->k_turned, c->turn_dim / LANES},
+                   {&r->groups, c->route_rows},
+                   {&r->turned, (most + t->kv_count) * c->turn_dim / LANES},
+                   {&r->q_a, most * 2 * c->key_blocks},
                    {&r->scores, c->blocks * MASK_ROWS * most},
                    {&r->most, most},
                    {&r->sum, most},
                    {&r->p, c->blocks * 2 * most},
                    {&r->mixed, dims * most},
-                   {&r->transposed, 2 * f->head_dim * C_ROWS},
+                   {&r->transposed, 2 * c->value_dim * C_ROWS},
                    {&r->o, ceil_div(f->hidden, CFG_COLS) * C_ROWS},
                    {&r->gate, share * C_ROWS},
                    {&r->up, share * C_ROWS},
@@ -217,7 +256,7 @@ static bool place_tile(compiled *c, int tile, char error[COMPILER_ERROR]) {
     const llm_config *f = &c->m->c;
     tile_plan *t = &c->tiles[tile];
     placer p = {.c = c, .t = t, .resident = true};
-    uint32_t share = f->heads / f->kv_heads, end = share_begin(f->heads, tile + 1);
+    uint32_t share = f->heads / c->kv_heads, end = share_begin(f->heads, tile + 1);
     t->head0 = share_begin(f->heads, tile);
     t->heads = end - t->head0;
     t->kv0 = t->head0 / share;
@@ -229,7 +268,7 @@ static bool place_tile(compiled *c, int tile, char error[COMPILER_ERROR]) {
     for (uint32_t i = 0; !p.failed && i < f->layers; i++) {
         t->layers[i].kv = calloc(t->kv_count + 1, sizeof *t->layers[i].kv);
         p.failed = !t->layers[i].kv;
-        if (!p.failed) take_layer(&p, tile, &c->m->layers[i], &c->wide[i], &t->layers[i]);
+        if (!p.failed) take_layer(&p, tile, i, &t->layers[i]);
     }
     take_floats(&p, c->m->norm, f->hidden, sqrt(f->hidden), CONSTANTS, &t->norm);
     take_share(&p, tile, &c->m->head, FMT_BF16, &t->head);
@@ -261,9 +300,10 @@ static row_t *image_rows(compiled *c, int port, uint32_t count, uint32_t *at) {
 // before the sliding window in the block where that begins.
 static void fill_position(const compiled *c, uint32_t position, float *to) {
     const llm_config *f = &c->m->c;
-    uint32_t half = f->head_dim / 2, first = f->window && position + 1 > f->window ? position + 1 - f->window : 0;
-    float *sines = to + f->head_dim, *after = sines + f->head_dim, *before = after + BLOCK;
-    for (uint32_t i = 0; i < f->head_dim; i++) {
+    uint32_t dim = c->turn_dim, half = dim / 2,
+             first = f->window && position + 1 > f->window ? position + 1 - f->window : 0;
+    float *sines = to + dim, *after = sines + dim, *before = after + BLOCK;
+    for (uint32_t i = 0; i < dim; i++) {
         uint32_t pair = f->rope_interleaved ? i / 2 : i % half;
         bool second = f->rope_interleaved ? i % 2 : i >= half;
         double angle = (float)position * c->m->frequencies[pair], factor = f->rope.attention_factor;

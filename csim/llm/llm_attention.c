@@ -12,6 +12,14 @@ static void weigh(const float *p, const float *values, uint32_t count, size_t st
     }
 }
 
+double llm_score_scale(const llm_config *c) {
+    if (c->arch != LLM_DEEPSEEK_V3) return 1 / sqrt(c->head_dim);
+    double m = c->rope.yarn && c->rope.mscale_all_dim > 0 && c->rope.factor > 1
+                   ? 0.1 * c->rope.mscale_all_dim * log(c->rope.factor) + 1
+                   : 1;
+    return m * m / sqrt(c->nope_dim + c->rope_dim);
+}
+
 // ---- grouped-query attention: llama, gpt_oss
 void llm_attention_gqa(llm_run *r, uint32_t layer) {
     const llm_config *c = &r->m->c;
@@ -37,22 +45,12 @@ void llm_attention_gqa(llm_run *r, uint32_t layer) {
 }
 
 // ---- multi-head latent attention: deepseek_v3
-static double latent_scale(const llm_config *c) {
-    double m = c->rope.yarn && c->rope.mscale_all_dim > 0 && c->rope.factor > 1
-                   ? 0.1 * c->rope.mscale_all_dim * log(c->rope.factor) + 1
-                   : 1;
-    return m * m / sqrt(c->nope_dim + c->rope_dim);
-}
-
-// The latent norms keep their own epsilon, whatever rms_norm_eps says, as in Hugging Face's code.
-static const double LATENT_EPS = 1e-6;
-
 static void latent_query(llm_run *r, const llm_layer *l) {
     const llm_config *c = &r->m->c;
     uint32_t width = c->nope_dim + c->rope_dim;
     if (c->q_rank) {
         llm_apply(&l->q_a, r->normed, r->latent);
-        llm_rms_norm(r->latent, l->q_a_norm, c->q_rank, LATENT_EPS, r->latent);
+        llm_rms_norm(r->latent, l->q_a_norm, c->q_rank, LLM_LATENT_EPS, r->latent);
         llm_apply(&l->q_b, r->latent, r->q);
     } else
         llm_apply(&l->q, r->normed, r->q);
@@ -76,7 +74,7 @@ static void expanded(llm_run *r, uint32_t layer, const float *latent) {
         for (uint32_t i = 0; i <= r->at; i++)
             r->scores[i] =
                 (float)(llm_dot(r->q + (size_t)h * width, keys + (size_t)i * r->key_width + (size_t)h * width, width) *
-                        latent_scale(c));
+                        llm_score_scale(c));
         llm_softmax(r->scores, r->at + 1, NULL);
         weigh(r->scores, values + (size_t)h * c->v_dim, r->at + 1, r->value_width, c->v_dim,
               r->heads + (size_t)h * c->v_dim);
@@ -96,7 +94,7 @@ static void absorbed(llm_run *r, uint32_t layer, const float *latent) {
         weigh(q, wk, c->nope_dim, c->kv_rank, c->kv_rank, query);
         memcpy(query + c->kv_rank, q + c->nope_dim, c->rope_dim * sizeof *query);
         for (uint32_t i = 0; i <= r->at; i++)
-            r->scores[i] = (float)(llm_dot(query, keys + (size_t)i * r->key_width, r->key_width) * latent_scale(c));
+            r->scores[i] = (float)(llm_dot(query, keys + (size_t)i * r->key_width, r->key_width) * llm_score_scale(c));
         llm_softmax(r->scores, r->at + 1, NULL);
         weigh(r->scores, keys, r->at + 1, r->key_width, c->kv_rank, mixed);
         llm_apply(&value, mixed, r->heads + (size_t)h * c->v_dim);
@@ -109,7 +107,7 @@ void llm_attention_mla(llm_run *r, uint32_t layer) {
     float *latent = r->latent + 2 * ((size_t)c->kv_rank + c->rope_dim) + c->q_rank;
     latent_query(r, l);
     llm_apply(&l->kv_a, r->normed, latent);
-    llm_rms_norm(latent, l->kv_a_norm, c->kv_rank, LATENT_EPS, latent);
+    llm_rms_norm(latent, l->kv_a_norm, c->kv_rank, LLM_LATENT_EPS, latent);
     llm_rotate(r->m, r->at, c->rope_dim, latent + c->kv_rank);
     (r->form == LLM_ABSORBED ? absorbed : expanded)(r, layer, latent);
     llm_apply(&l->o, r->heads, r->mixed);

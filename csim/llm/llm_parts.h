@@ -73,6 +73,10 @@ void llm_rope_frequencies(const llm_rope *rope, uint32_t dim, float *out);
 // Turns pairs of x[dim] by position, in place.
 void llm_rotate(const llm *m, uint32_t position, uint32_t dim, float *x);
 
+// The latent norms of MLA keep their own epsilon, whatever rms_norm_eps says, as in Hugging Face's code.
+#define LLM_LATENT_EPS 1e-6
+// What multiplies a score in front of the softmax.
+double llm_score_scale(const llm_config *c);
 // ---- llm_attention.c, llm_experts.c: r->normed in, r->mixed out
 void llm_attention_gqa(llm_run *r, uint32_t layer);
 void llm_attention_mla(llm_run *r, uint32_t layer);

@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct {
     const instr_t *instrs[CHIP_TILES]; // program of tile t, without or with its END (END is added); NULL where none
-    size_t num_instrs[CHIP_TILES];     // at most CFG_IMEM_ROWS - 1
+    size_t num_instrs[CHIP_TILES];     // at most CFG_IMEM_ROWS with the END
 } harness_program;
 
 // Programs run one after the other without reset between them; loading them takes no cycles.

@@ -48,7 +48,8 @@ Test(harness, says_timeout_while_something_moves) {
 
 Test(harness, refuses_what_cannot_run) {
     static harness_result r;
-    static instr_t many[CFG_IMEM_ROWS];
+    static instr_t many[CFG_IMEM_ROWS]; // no room for an END behind them
+    many[CFG_IMEM_ROWS - 1].op = OP_SIGNAL;
     harness_options options = {.backend = HARNESS_TWIN};
     harness_program program = {.instrs = {many}, .num_instrs = {CFG_IMEM_ROWS}};
     harness_job job = {.programs = &program, .num_programs = 1};

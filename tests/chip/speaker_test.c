@@ -14,16 +14,21 @@ typedef struct {
     float *logits; // of the reference
     const uint32_t *ids;
     uint32_t count, taken;
+    double each[512];                              // relative error of a position's logits
     double off, all, surprise, surprise_reference; // sums of squares; of -log p of the next token
 } listener;
 
 static bool step(void *context, const float *logits, speaker_step *next) {
     listener *l = context;
     uint32_t n = llm_config_of(l->m)->vocabulary;
+    double apart = 0, all = 0;
     for (uint32_t i = 0; logits && i < n; i++) {
-        l->off += ((double)logits[i] - l->logits[i]) * ((double)logits[i] - l->logits[i]);
-        l->all += (double)l->logits[i] * l->logits[i];
+        apart += ((double)logits[i] - l->logits[i]) * ((double)logits[i] - l->logits[i]);
+        all += (double)l->logits[i] * l->logits[i];
     }
+    if (logits) l->each[l->taken - 1] = sqrt(apart / all);
+    l->off += apart;
+    l->all += all;
     if (logits && l->taken < l->count) {
         l->surprise += llm_surprise(logits, n, l->ids[l->taken]);
         l->surprise_reference += llm_surprise(l->logits, n, l->ids[l->taken]);
@@ -58,6 +63,17 @@ static speaker_result *listen(const char *dir, const compiler_options *o, harnes
     llm_close(rounded);
     llm_close(m);
     return r;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Relative error of the middle position: rounding may turn a choice of experts at some, a fault shows at most.
+static double median(listener *l) {
+    qsort(l->each, l->count, sizeof *l->each, ascending);
+    return l->each[l->count / 2];
 }
 
 // ---- made models
@@ -217,19 +233,117 @@ static double off_experts(unsigned experts, unsigned top_k, unsigned window, har
     cr_assert_eq(r->run.mismatches, 0);
     free(r);
     ck_end(&k);
-    return sqrt(l.off / l.all);
+    return median(&l);
 }
 
 Test(speaker, experts_sinks_and_windows) {
     static const unsigned cases[][3] = {{3, 2, 20}, {6, 3, 32}, {17, 5, 33}};
     for (int i = 0; i < 3; i++) {
         double got = off_experts(cases[i][0], cases[i][1], cases[i][2], HARNESS_TWIN, 70);
-        cr_expect_lt(got, 0.04, "case %d: %g", i, got);
+        cr_expect_lt(got, 0.03, "case %d: %g", i, got);
     }
 }
 
 Test(speaker, experts_in_rtl) {
     cr_assert_lt(off_experts(3, 2, 20, HARNESS_BOTH, 3), 0.04);
+}
+
+// ---- deepseek_v3: latent attention, a dense layer, then experts in groups and shared ones
+typedef struct {
+    unsigned heads, q_rank, experts, groups, top_groups, top_k;
+} latent_shape;
+
+static void make_latent(checkpoint *k, const latent_shape *s) {
+    enum { PLAIN = 24, TURN = 16, KEY = PLAIN + TURN, VALUE = 40, RANK = 40, WIDTH = 32, WORDS = 50 };
+    char config[1024], rank[16] = "null";
+    if (s->q_rank) snprintf(rank, sizeof rank, "%u", s->q_rank);
+    ck_begin(k);
+    snprintf(config, sizeof config,
+             "{\"model_type\": \"deepseek_v3\", \"num_hidden_layers\": 2, \"hidden_size\": %d, \"vocab_size\": %d, "
+             "\"max_position_embeddings\": 128, \"num_attention_heads\": %u, \"intermediate_size\": 64, "
+             "\"moe_intermediate_size\": %d, \"q_lora_rank\": %s, \"kv_lora_rank\": %d, \"qk_nope_head_dim\": %d, "
+             "\"qk_rope_head_dim\": %d, \"v_head_dim\": %d, \"n_routed_experts\": %u, \"num_experts_per_tok\": %u, "
+             "\"n_group\": %u, \"topk_group\": %u, \"n_shared_experts\": 1, \"first_k_dense_replace\": 1, "
+             "\"norm_topk_prob\": true, \"routed_scaling_factor\": 2.5}",
+             HIDDEN, WORDS, s->heads, WIDTH, rank, RANK, PLAIN, TURN, VALUE, s->experts, s->top_k, s->groups,
+             s->top_groups);
+    ck_write_text(k, "config.json", config);
+    ck_put(k, "model.embed_tokens.weight", WORDS, HIDDEN, 0, 0, 1);
+    ck_put(k, "lm_head.weight", WORDS, HIDDEN, 0, 0, 1);
+    ck_put(k, "model.norm.weight", HIDDEN, 0, 0, 1, 0.2f);
+    for (int l = 0; l < 2; l++) {
+        put_layer(k, l, "input_layernorm.weight", HIDDEN, 0, 0, 1, 0.2f);
+        put_layer(k, l, "post_attention_layernorm.weight", HIDDEN, 0, 0, 1, 0.2f);
+        if (s->q_rank) {
+            put_layer(k, l, "self_attn.q_a_proj.weight", s->q_rank, HIDDEN, 0, 0, 0.4f);
+            put_layer(k, l, "self_attn.q_a_layernorm.weight", s->q_rank, 0, 0, 1, 0.2f);
+            put_layer(k, l, "self_attn.q_b_proj.weight", s->heads * KEY, s->q_rank, 0, 0, 0.4f);
+        } else
+            put_layer(k, l, "self_attn.q_proj.weight", s->heads * KEY, HIDDEN, 0, 0, 0.4f);
+        put_layer(k, l, "self_attn.kv_a_proj_with_mqa.weight", RANK + TURN, HIDDEN, 0, 0, 0.4f);
+        put_layer(k, l, "self_attn.kv_a_layernorm.weight", RANK, 0, 0, 1, 0.2f);
+        put_layer(k, l, "self_attn.kv_b_proj.weight", s->heads * (PLAIN + VALUE), RANK, 0, 0, 0.4f);
+        put_layer(k, l, "self_attn.o_proj.weight", HIDDEN, s->heads * VALUE, 0, 0, 0.4f);
+    }
+    put_layer(k, 0, "mlp.gate_proj.weight", 64, HIDDEN, 0, 0, 0.4f);
+    put_layer(k, 0, "mlp.up_proj.weight", 64, HIDDEN, 0, 0, 0.4f);
+    put_layer(k, 0, "mlp.down_proj.weight", HIDDEN, 64, 0, 0, 0.4f);
+    put_layer(k, 1, "mlp.gate.weight", s->experts, HIDDEN, 0, 0, 1);
+    put_layer(k, 1, "mlp.gate.e_score_correction_bias", s->experts, 0, 0, 0, 0.5f);
+    put_layer(k, 1, "mlp.shared_experts.gate_proj.weight", WIDTH, HIDDEN, 0, 0, 0.4f);
+    put_layer(k, 1, "mlp.shared_experts.up_proj.weight", WIDTH, HIDDEN, 0, 0, 0.4f);
+    put_layer(k, 1, "mlp.shared_experts.down_proj.weight", HIDDEN, WIDTH, 0, 0, 0.4f);
+    put_layer(k, 1, "mlp.experts.gate_up_proj", s->experts, 2 * WIDTH, HIDDEN, 0, 0.4f);
+    put_layer(k, 1, "mlp.experts.down_proj", s->experts, HIDDEN, WIDTH, 0, 0.4f);
+    ck_write(k, "model.safetensors", 0);
+}
+
+static double off_latent(const latent_shape *s, harness_backend backend, uint32_t count) {
+    checkpoint k;
+    listener l;
+    uint32_t ids[128];
+    make_latent(&k, s);
+    for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)rng_below(&k.rng, 50);
+    compiler_options o = {FMT_BF16, FMT_BF16, 128};
+    speaker_result *r = listen(k.dir, &o, backend, ids, count, &l);
+    cr_assert_eq(r->run.mismatches, 0);
+    free(r);
+    ck_end(&k);
+    return median(&l);
+}
+
+Test(speaker, latents_and_groups_of_experts) {
+    static const latent_shape shapes_[] = {{4, 24, 8, 4, 2, 3}, {3, 0, 18, 3, 1, 4}, {4, 24, 5, 1, 1, 2}};
+    for (int i = 0; i < 3; i++) {
+        double got = off_latent(&shapes_[i], HARNESS_TWIN, 40);
+        cr_expect_lt(got, 0.04, "shape %d: %g", i, got);
+    }
+}
+
+Test(speaker, latents_in_rtl) {
+    cr_assert_lt(off_latent(&(latent_shape){4, 24, 8, 4, 2, 3}, HARNESS_BOTH, 2), 0.06);
+}
+
+// ---- models beside the project, 8 tokens in RTL
+static void in_rtl(const char *name) {
+    char path[512];
+    listener l;
+    static const uint32_t ids[8] = {3, 14, 15, 92, 65, 35, 89, 79};
+    shared_model(name, path);
+    compiler_options o = {FMT_BF16, FMT_BF16, 32};
+    speaker_result *r = listen(path, &o, HARNESS_BOTH, ids, 8, &l);
+    cr_assert(r->run.mismatches == 0 && r->run.rows_compared >= 8 * 256 / 8);
+    cr_assert_lt(sqrt(l.off / l.all), 0.1);
+    free(r);
+}
+Test(speaker, gpt_oss_in_rtl) {
+    in_rtl("gptoss-tiny");
+}
+Test(speaker, deepseek_v3_in_rtl) {
+    in_rtl("dsv3-tiny");
+}
+Test(speaker, llama_in_rtl) {
+    in_rtl("stories260k");
 }
 
 // The project's own model, as trained: a sum.
