@@ -60,17 +60,10 @@ static void put_column(emitter *e, uint32_t from, uint32_t blocks, uint32_t to, 
     emit_walk(e, OP_VBF16, v);
 }
 
+// Rows of BF16 activations times n columns of BF16 weights from row `w` on.
 static void multiply(emitter *e, uint32_t m, uint32_t n, uint32_t k, uint32_t a, uint32_t w, uint32_t to) {
-    emit(e, (instr_t){.op = OP_MATMUL,
-                      .engine = ENG_MATMUL,
-                      .fmt_a = FMT_BF16,
-                      .fmt_w = FMT_BF16,
-                      .m = (uint16_t)m,
-                      .n = (uint16_t)n,
-                      .k = (uint16_t)k,
-                      .addr_a = (uint16_t)a,
-                      .addr_w = (uint16_t)w,
-                      .addr_c = (uint16_t)to});
+    placed weights = {.n = n, .k = k, .w = (uint16_t)w, .fmt = FMT_BF16};
+    emit_multiply(e, &weights, FMT_BF16, m, a, to);
 }
 
 // Key and value of this position into the cache. Values are needed along positions: the last 32 stand as columns and

@@ -10,8 +10,7 @@ enum { TAG_HEADS, TAG_O, TAG_HIDDEN, TAG_DOWN };
 // ---- a token
 // What every tile computed of a vector's columns, into the vector on every tile.
 static void gather_columns(emitter *e, const placed *w, uint32_t from, uint32_t to, uint32_t columns, uint8_t tag) {
-    emit_gather(e, from, ceil_div(w->n, CFG_COLS) * C_ROWS, to + w->first / LANES, ceil_div(columns, CFG_COLS) * C_ROWS,
-                tag);
+    emit_gather(e, from, result_rows(w->n), to + w->first / LANES, result_rows(columns), tag);
 }
 
 // gate * up / (1 + exp2(-alpha log2(e) gate)), in `gate`; of gpt_oss both clamped and up + 1 for up.
@@ -42,7 +41,7 @@ static void feed_forward(emitter *e, const tile_layer *l) {
     emit_product(e, &l->up, fmt, r->up);
     emit_bias(e, &l->gate, r->gate);
     emit_bias(e, &l->up, r->up);
-    gated(e, ceil_div(l->gate.n, CFG_COLS) * C_ROWS);
+    gated(e, result_rows(l->gate.n));
     if (l->has_experts) emit_share(e, l);
     gather_columns(e, &l->gate, r->gate, r->hidden, l->width, TAG_HIDDEN);
     emit_convert(e, r->hidden, ceil_div(l->width, BLOCK), fmt);
@@ -70,11 +69,6 @@ static void layer(emitter *e, uint32_t number, uint32_t position) {
     feed_forward(e, l);
 }
 
-static bool finish(emitter *e) {
-    node_t here = {(uint8_t)(e->tile % CFG_TILES_X), (uint8_t)(e->tile / CFG_TILES_X)};
-    return !e->failed && program_add(e->out, here, &(instr_t){.op = OP_END, .engine = ENG_SEQ}, 0);
-}
-
 bool compiled_token(const compiled *c, uint32_t token, uint32_t position, program *out) {
     const llm_config *f = &c->m->c;
     for (int tile = 0; tile < TILES; tile++) {
@@ -86,8 +80,8 @@ bool compiled_token(const compiled *c, uint32_t token, uint32_t position, progra
         for (uint32_t i = 0; i < f->layers; i++) layer(&e, i, position);
         emit_norm(&e, t->norm, FMT_BF16);
         emit_product(&e, &t->head, FMT_BF16, t->rows.scratch);
-        if (t->head.n) emit_store(&e, t->rows.scratch, t->hbm_logits, ceil_div(t->head.n, CFG_COLS) * C_ROWS);
-        if (!finish(&e)) return false;
+        if (t->head.n) emit_store(&e, t->rows.scratch, t->hbm_logits, result_rows(t->head.n));
+        if (!emit_end(&e)) return false;
     }
     return true;
 }
@@ -97,7 +91,7 @@ bool compiled_place(const compiled *c, program *out) {
         const tile_plan *t = &c->tiles[tile];
         emitter e = {.c = c, .t = t, .out = out, .tile = tile, .last = ENG_SEQ};
         emit_load(&e, 0, t->hbm_sram, t->resident);
-        if (!finish(&e)) return false;
+        if (!emit_end(&e)) return false;
     }
     return true;
 }
@@ -162,7 +156,7 @@ compiled *compile(const llm *m, const compiler_options *options, char error[COMP
     c->value_blocks = ceil_div(c->value_dim, BLOCK);
     c->blocks = ceil_div(options->positions, BLOCK);
     c->position_rows = 2 * c->turn_dim / LANES + 2 * MASK_ROWS;
-    c->route_rows = ceil_div(m->c.experts, CFG_COLS) * C_ROWS;
+    c->route_rows = result_rows(m->c.experts);
     bool widened = compiler_widen(c);
     if (!widened) snprintf(error, COMPILER_ERROR, "no memory");
     if (widened && compiler_place(c, error)) return c;
@@ -196,7 +190,7 @@ compiled_logits compiled_logits_of(const compiled *c, int tile) {
     return (compiled_logits){.first = t->head.first,
                              .count = t->head.n,
                              .row = t->hbm_logits,
-                             .rows = ceil_div(t->head.n, CFG_COLS) * C_ROWS,
+                             .rows = result_rows(t->head.n),
                              .port = t->port};
 }
 

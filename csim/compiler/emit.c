@@ -7,6 +7,11 @@ static void add(emitter *e, instr_t i) {
     e->failed |= !program_add(e->out, here, &i, 0);
 }
 
+bool emit_end(emitter *e) {
+    add(e, (instr_t){.op = OP_END, .engine = ENG_SEQ});
+    return !e->failed;
+}
+
 // An engine's waits have a semaphore of its own: in one chain there is one signal for each, in order.
 void emit_goes_on_in(emitter *e, engine_id from) {
     e->last = from;
@@ -34,26 +39,19 @@ void emit_rows(emitter *e, op_id op, uint32_t to, rows_at a, rows_at b, uint32_t
     if (rows) emit_walk(e, op, v);
 }
 
-static instr_t hbm_access(const emitter *e, op_id op, uint32_t hbm_row, uint32_t rows) {
-    int port = e->t->port, y = port % CFG_TILES_Y, east = port >= CFG_TILES_Y;
-    return (instr_t){.op = (uint8_t)op,
-                     .engine = ENG_MOVE,
-                     .to = (uint8_t)(east ? TO_EAST : TO_WEST),
-                     .rect = {.y0 = (uint8_t)y},
-                     .hbm_addr = hbm_row,
-                     .rows = (uint16_t)rows};
+void emit_reduce(emitter *e, op_id op, uint32_t from, uint32_t rows, uint32_t to) {
+    vec_args v = {.outer = 1, .lines = 1, .segs = 1, .rows = (uint8_t)rows};
+    v.of[VEC_A] = strided(from, 0, 0);
+    v.of[VEC_C] = grouped(to, 0, 0);
+    emit_walk(e, op, v);
 }
 
 void emit_load(emitter *e, uint32_t to, uint32_t hbm_row, uint32_t rows) {
-    instr_t i = hbm_access(e, OP_LOAD, hbm_row, rows);
-    i.addr_c = (uint16_t)to;
-    emit(e, i);
+    emit(e, plan_hbm_access(OP_LOAD, e->t->port, hbm_row, to, rows));
 }
 
 void emit_store(emitter *e, uint32_t from, uint32_t hbm_row, uint32_t rows) {
-    instr_t i = hbm_access(e, OP_STORE, hbm_row, rows);
-    i.addr_a = (uint16_t)from;
-    emit(e, i);
+    emit(e, plan_hbm_access(OP_STORE, e->t->port, hbm_row, from, rows));
 }
 
 void emit_gather(emitter *e, uint32_t from, uint32_t rows, uint32_t to, uint32_t all, uint8_t tag) {
@@ -70,26 +68,31 @@ void emit_gather(emitter *e, uint32_t from, uint32_t rows, uint32_t to, uint32_t
     emit(e, receive);
 }
 
-void emit_product(emitter *e, const placed *w, fmt_id fmt_a, uint32_t to) {
+void emit_multiply(emitter *e, const placed *w, fmt_id fmt_a, uint32_t m, uint32_t a, uint32_t to) {
+    scale_id scale_w = num_block_scale(w->fmt);
     if (!w->n) return;
     emit(e, (instr_t){.op = OP_MATMUL,
                       .engine = ENG_MATMUL,
                       .fmt_a = (uint8_t)fmt_a,
                       .fmt_w = (uint8_t)w->fmt,
                       .scale_a = fmt_a == FMT_BF16 ? SCALE_NONE : SCALE_E8M0,
-                      .scale_w = (uint8_t)num_block_scale(w->fmt),
-                      .m = 1,
+                      .scale_w = (uint8_t)scale_w,
+                      .m = (uint16_t)m,
                       .n = (uint16_t)w->n,
                       .k = (uint16_t)w->k,
-                      .addr_a = e->t->rows.a,
+                      .addr_a = (uint16_t)a,
                       .addr_as = fmt_a == FMT_BF16 ? 0 : e->t->rows.a_scales,
                       .addr_w = w->w,
-                      .addr_ws = num_block_scale(w->fmt) == SCALE_NONE ? 0 : w->ws,
+                      .addr_ws = scale_w == SCALE_NONE ? 0 : w->ws,
                       .addr_c = (uint16_t)to});
 }
 
+void emit_product(emitter *e, const placed *w, fmt_id fmt_a, uint32_t to) {
+    emit_multiply(e, w, fmt_a, 1, e->t->rows.a, to);
+}
+
 void emit_bias(emitter *e, const placed *w, uint32_t to) {
-    if (w->has_bias) emit_rows(e, OP_VADD, to, at(to), at(w->bias), ceil_div(w->n, CFG_COLS) * C_ROWS);
+    if (w->has_bias) emit_rows(e, OP_VADD, to, at(to), at(w->bias), result_rows(w->n));
 }
 
 void emit_convert(emitter *e, uint32_t from, uint32_t blocks, fmt_id fmt) {
@@ -109,10 +112,7 @@ void emit_convert(emitter *e, uint32_t from, uint32_t blocks, fmt_id fmt) {
 void emit_rms_norm(emitter *e, uint32_t from, uint32_t rows, uint16_t gain, uint16_t eps, uint32_t to) {
     const tile_rows *r = &e->t->rows;
     emit_rows(e, OP_VMUL, r->scratch, at(from), at(from), rows);
-    vec_args sum = {.outer = 1, .lines = 1, .segs = 1, .rows = (uint8_t)rows};
-    sum.of[VEC_A] = strided(r->scratch, 0, 0);
-    sum.of[VEC_C] = grouped(r->sum, 0, 0);
-    emit_walk(e, OP_VSUM, sum);
+    emit_reduce(e, OP_VSUM, r->scratch, rows, r->sum);
     emit_rows(e, OP_VADD, r->sum, at(r->sum), at(eps), 1);
     emit_rows(e, OP_VRSQRT, r->sum, at(r->sum), at(0), 1);
     emit_rows(e, OP_VMUL, to, at(from), constant(r->sum), rows);

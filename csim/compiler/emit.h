@@ -13,6 +13,8 @@ typedef struct {
 } emitter;
 
 void emit(emitter *e, instr_t i);
+// The end of the tile's program; false where anything before it had no memory.
+bool emit_end(emitter *e);
 // Everything emitted from here on waits for engine `from` alone.
 void emit_goes_on_in(emitter *e, engine_id from);
 
@@ -29,6 +31,8 @@ static inline rows_at constant(uint32_t addr) {
 }
 void emit_rows(emitter *e, op_id op, uint32_t to, rows_at a, rows_at b, uint32_t rows);
 void emit_walk(emitter *e, op_id op, vec_args args);
+// One row, the same in every lane: the sum (OP_VSUM) or the largest (OP_VLARGEST) of `rows` rows, up to 255.
+void emit_reduce(emitter *e, op_id op, uint32_t from, uint32_t rows, uint32_t to);
 static inline vec_operand strided(uint32_t addr, uint32_t line, uint32_t seg) {
     return (vec_operand){(uint16_t)addr, (uint16_t)line, (uint16_t)seg, true};
 }
@@ -40,6 +44,8 @@ void emit_load(emitter *e, uint32_t to, uint32_t hbm_row, uint32_t rows);
 void emit_store(emitter *e, uint32_t from, uint32_t hbm_row, uint32_t rows);
 // Rows of this tile to row `to` of every tile, where `all` rows of all tiles arrive.
 void emit_gather(emitter *e, uint32_t from, uint32_t rows, uint32_t to, uint32_t all, uint8_t tag);
+// to = w a of m activation rows from row `a` on, in the layout of results. Where n is 0: nothing.
+void emit_multiply(emitter *e, const placed *w, fmt_id fmt_a, uint32_t m, uint32_t a, uint32_t to);
 // to = w a of one activation row, which is converted; in the layout of results. Its bias is added later, so that
 // several products follow each other without a wait.
 void emit_product(emitter *e, const placed *w, fmt_id fmt_a, uint32_t to);

@@ -1,24 +1,16 @@
 // Routing on every tile alike. All experts are computed; the shares of those not chosen are zero.
 #include "compiler/emit.h"
 
-// One row, the same in every lane: the sum or the largest of `rows` rows.
-static void reduce(emitter *e, op_id op, uint32_t from, uint32_t rows, uint32_t to) {
-    vec_args v = {.outer = 1, .lines = 1, .segs = 1, .rows = (uint8_t)rows};
-    v.of[VEC_A] = strided(from, 0, 0);
-    v.of[VEC_C] = grouped(to, 0, 0);
-    emit_walk(e, op, v);
-}
-
 // Takes the largest of `left`, of equals the lowest, out of it; its value in rows.most, and 1 at its place, otherwise
 // 0, in rows.below.
 static void take_largest(emitter *e) {
     const tile_rows *r = &e->t->rows;
     uint32_t n = e->c->route_rows;
-    reduce(e, OP_VLARGEST, r->left, n, r->most);
+    emit_reduce(e, OP_VLARGEST, r->left, n, r->most);
     emit_rows(e, OP_VLESS, r->below, at(r->left), constant(r->most), n);
     emit_rows(e, OP_VCOPY, r->first, at(r->order), at(0), n);
     emit_rows(e, OP_VSELECT, r->first, at(r->below), constant(r->minus_infinity), n);
-    reduce(e, OP_VLARGEST, r->first, n, r->sum);
+    emit_reduce(e, OP_VLARGEST, r->first, n, r->sum);
     emit_rows(e, OP_VLESS, r->below, at(r->first), constant(r->sum), n); // 0 for the one
     emit_rows(e, OP_VSUB, r->below, constant(r->ones), at(r->below), n);
     emit_rows(e, OP_VSELECT, r->left, at(r->below), constant(r->minus_infinity), n);
@@ -43,7 +35,7 @@ static void route_by_logits(emitter *e) {
     uint32_t n = e->c->route_rows;
     emit_rows(e, OP_VCOPY, r->left, at(r->route), at(0), n);
     choose(e, e->c->m->c.top_k);
-    reduce(e, OP_VLARGEST, r->route, n, r->sum);
+    emit_reduce(e, OP_VLARGEST, r->route, n, r->sum);
     emit_rows(e, OP_VSUB, r->route, at(r->route), constant(r->sum), n);
     emit_rows(e, OP_VMUL, r->route, at(r->route), constant(r->log2e), n);
     emit_rows(e, OP_VEXP2, r->route, at(r->route), at(0), n);
@@ -54,7 +46,7 @@ static void route_by_logits(emitter *e) {
 static void keep(emitter *e, uint32_t which, uint32_t from) {
     const tile_rows *r = &e->t->rows;
     uint32_t n = e->c->route_rows;
-    for (uint32_t i = 0; i < n; i++) emit_rows(e, OP_VCOPY, r->left + i, at(r->minus_infinity), at(0), 1);
+    emit_rows(e, OP_VCOPY, r->left, constant(r->minus_infinity), at(0), n);
     emit_rows(e, OP_VSELECT, r->left, at(which), at(from), n);
 }
 
@@ -63,12 +55,12 @@ static void keep_groups(emitter *e, uint32_t from) {
     const tile_rows *r = &e->t->rows;
     const llm_config *f = &e->c->m->c;
     uint32_t n = e->c->route_rows;
-    for (uint32_t i = 0; i < n; i++) emit_rows(e, OP_VCOPY, r->groups + i, at(r->minus_infinity), at(0), 1);
+    emit_rows(e, OP_VCOPY, r->groups, constant(r->minus_infinity), at(0), n);
     for (uint32_t g = 0; g < f->groups; g++) {
         keep(e, r->member + g * n, from);
         take_largest(e);
         emit_rows(e, OP_VCOPY, r->shares, at(r->most), at(0), 1);
-        reduce(e, OP_VLARGEST, r->left, n, r->most);
+        emit_reduce(e, OP_VLARGEST, r->left, n, r->most);
         emit_rows(e, OP_VADD, r->shares, at(r->shares), at(r->most), 1);
         emit_rows(e, OP_VSELECT, r->groups, at(r->one_hot + g * n), constant(r->shares), n);
     }
@@ -76,7 +68,7 @@ static void keep_groups(emitter *e, uint32_t from) {
     choose(e, f->top_groups);
     for (uint32_t g = 0; g < f->groups; g++) { // 1 for the experts of the chosen groups
         emit_rows(e, OP_VMUL, r->below, at(r->chosen), at(r->one_hot + g * n), n);
-        reduce(e, OP_VSUM, r->below, n, r->most);
+        emit_reduce(e, OP_VSUM, r->below, n, r->most);
         if (g == 0)
             emit_rows(e, OP_VMUL, r->groups, at(r->member), constant(r->most), n);
         else
@@ -114,14 +106,14 @@ void emit_route(emitter *e, const tile_layer *l) {
     else
         route_by_logits(e);
     if (f->arch != LLM_DEEPSEEK_V3 || f->norm_top_k) {
-        reduce(e, OP_VSUM, r->route, n, r->sum);
+        emit_reduce(e, OP_VSUM, r->route, n, r->sum);
         emit_rows(e, OP_VRECIP, r->sum, at(r->sum), at(0), 1);
         emit_rows(e, OP_VMUL, r->route, at(r->route), constant(r->sum), n);
     }
     if (f->arch == LLM_DEEPSEEK_V3) emit_rows(e, OP_VMUL, r->route, at(r->route), constant(r->routed_scale), n);
     for (uint32_t i = 0; i < f->experts; i++) {
         emit_rows(e, OP_VMUL, r->below, at(r->route), at(r->one_hot + i * n), n);
-        reduce(e, OP_VSUM, r->below, n, r->shares + i);
+        emit_reduce(e, OP_VSUM, r->below, n, r->shares + i);
     }
 }
 
@@ -137,7 +129,7 @@ void emit_share(emitter *e, const tile_layer *l) {
 }
 
 void emit_down_bias(emitter *e, const tile_layer *l, uint32_t to) {
-    uint32_t rows = ceil_div(l->down.n, CFG_COLS) * C_ROWS;
+    uint32_t rows = result_rows(l->down.n);
     for (uint32_t i = 0; i < e->c->m->c.experts && l->down.n; i++)
         emit_rows(e, OP_VFMA, to, at(l->down_bias + i * rows), constant(e->t->rows.shares + i), rows);
 }

@@ -8,8 +8,7 @@
 enum {
     LANES = 8,
     TILES = PROGRAM_TILES,
-    C_ROWS = CFG_COLS / LANES, // rows of a column tile for one activation row
-    MASK_ROWS = BLOCK / LANES  // a mask of the positions of one block
+    MASK_ROWS = BLOCK / LANES // a mask of the positions of one block
 };
 
 // Columns first..first + n - 1 of a matrix on a tile; n == 0: none. Rows of SRAM.

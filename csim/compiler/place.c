@@ -58,10 +58,8 @@ static void take_matrix(placer *p, const llm_linear *l, uint32_t first, uint32_t
     uint16_t *codes = calloc((size_t)n * l->in, sizeof *codes), *scales = calloc((size_t)n * plan.kb, sizeof *scales);
     p->failed |= !codes || !scales;
     for (uint32_t i = 0; !p->failed && i < n; i++)
-        for (uint32_t b = 0; b < plan.kb; b++)
-            scales[i * plan.kb + b] =
-                num_block_quantize(fmt, l->w + (size_t)(first + i) * l->in + b * BLOCK,
-                                   min_u32(BLOCK, l->in - b * BLOCK), codes + (size_t)i * l->in + b * BLOCK);
+        num_block_quantize_row(fmt, l->w + (size_t)(first + i) * l->in, l->in, codes + (size_t)i * l->in,
+                               scales + (size_t)i * plan.kb);
     span_t tiles = {0, plan.nt}, blocks = {0, plan.kb};
     row_t *w = take(p, plan.nt * plan.kb * plan.w_rows_block, WEIGHTS, &out->w);
     if (w && !p->failed) pack_w(&plan, codes, tiles, blocks, w);
@@ -113,7 +111,7 @@ static void take_experts(placer *p, const llm_layer *l, tile_layer *to) {
     float *correction = l->correction ? (float *)take(p, p->c->route_rows, CONSTANTS, &to->correction) : NULL;
     for (uint32_t i = 0; correction && i < p->c->route_rows * LANES; i++)
         correction[i] = i >= f->experts ? -INFINITY : l->correction[i];
-    uint32_t rows = ceil_div(to->down.n, CFG_COLS) * C_ROWS;
+    uint32_t rows = result_rows(to->down.n);
     if (!l->experts[0].down.bias) return;
     float *down = (float *)take(p, f->experts * rows, CONSTANTS, &to->down_bias);
     for (uint32_t i = 0; down && i < f->experts; i++)
@@ -216,7 +214,7 @@ static void take_buffers(placer *p) {
     if (latent > widest) widest = latent;
     p->resident = false;
     uint32_t share = ceil_div(ceil_div(width, CFG_COLS), TILES) + 1, blocks = ceil_div(widest, BLOCK);
-    uint32_t dims = ceil_div(c->value_dim, CFG_COLS) * C_ROWS;
+    uint32_t dims = result_rows(c->value_dim);
     struct {
         uint16_t *at;
         uint32_t rows;
@@ -224,11 +222,11 @@ static void take_buffers(placer *p) {
                    {&r->a, 2 * blocks},
                    {&r->a_scales, blocks},
                    {&r->position, c->position_rows},
-                   {&r->q, ceil_div(most * c->key_dim, CFG_COLS) * C_ROWS},
-                   {&r->k, ceil_div((t->kv_count + 1) * c->key_dim, CFG_COLS) * C_ROWS},
-                   {&r->v, ceil_div((t->kv_count + 1) * c->value_dim, CFG_COLS) * C_ROWS},
-                   {&r->q_latent, ceil_div(f->q_rank, CFG_COLS) * C_ROWS},
-                   {&r->kv_latent, ceil_div(f->kv_rank + f->rope_dim, CFG_COLS) * C_ROWS},
+                   {&r->q, result_rows(most * c->key_dim)},
+                   {&r->k, result_rows((t->kv_count + 1) * c->key_dim)},
+                   {&r->v, result_rows((t->kv_count + 1) * c->value_dim)},
+                   {&r->q_latent, result_rows(f->q_rank)},
+                   {&r->kv_latent, result_rows(f->kv_rank + f->rope_dim)},
                    {&r->k_turned, c->turn_dim / LANES},
                    {&r->groups, c->route_rows},
                    {&r->turned, (most + t->kv_count) * c->turn_dim / LANES},
@@ -239,7 +237,7 @@ static void take_buffers(placer *p) {
                    {&r->p, c->blocks * 2 * most},
                    {&r->mixed, dims * most},
                    {&r->transposed, 2 * c->value_dim * C_ROWS},
-                   {&r->o, ceil_div(f->hidden, CFG_COLS) * C_ROWS},
+                   {&r->o, result_rows(f->hidden)},
                    {&r->gate, share * C_ROWS},
                    {&r->up, share * C_ROWS},
                    {&r->route, c->route_rows},
@@ -337,7 +335,7 @@ static bool fill_port(compiled *c, int port) {
         }
         t->hbm_embedding = embedding;
         t->hbm_position = positions;
-        if (!image_rows(c, port, ceil_div(t->head.n, CFG_COLS) * C_ROWS, &t->hbm_logits) && t->head.n) return false;
+        if (!image_rows(c, port, result_rows(t->head.n), &t->hbm_logits) && t->head.n) return false;
     }
     return true;
 }

@@ -43,6 +43,11 @@ uint16_t num_block_quantize(fmt_id fmt, const float *x, uint32_t count, uint16_t
     return scale;
 }
 
+void num_block_quantize_row(fmt_id fmt, const float *x, uint32_t k, uint16_t *codes, uint16_t *scales) {
+    for (uint32_t at = 0; at < k; at += NUM_BLOCK)
+        *scales++ = num_block_quantize(fmt, x + at, k - at < NUM_BLOCK ? k - at : NUM_BLOCK, codes + at);
+}
+
 scale_id num_block_scale(fmt_id fmt) {
     return fmt == FMT_INT4 ? SCALE_BF16 : fmt == FMT_BF16 ? SCALE_NONE : SCALE_E8M0;
 }

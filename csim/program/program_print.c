@@ -100,15 +100,10 @@ static void print_form(const instr_t *i, char text[PROGRAM_LINE]) {
     for (int a = 0; a < form->num_args; a++) put_arg(&s, i, &form->args[a]);
 }
 
-static bool same(const instr_t *a, const instr_t *b) {
-    row_t x = isa_pack(a), y = isa_pack(b);
-    return memcmp(&x, &y, sizeof x) == 0;
-}
-
 static bool print_exact(const instr_t *instr, char text[PROGRAM_LINE]) {
     instr_t back;
     print_form(instr, text);
-    return program_parse_instr(text, &back) && same(instr, &back);
+    return program_parse_instr(text, &back) && isa_equal(instr, &back);
 }
 
 bool program_has_form(const instr_t *instr) {

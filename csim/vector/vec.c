@@ -21,9 +21,9 @@ bool vec_fits(const vec_facts *facts, const vec_args *args) {
     int steps = args->segs * args->rows;
     if (facts->kind == VEC_BF16) return steps == 2;
     if (facts->kind != VEC_QUANT) return true;
-    int fmt = args->arg % 8;
+    int fmt = args->arg % VEC_ARG_RULE;
     return steps == 4 && (fmt == FMT_E2M1 || fmt == FMT_E4M3 || fmt == FMT_E5M2 || fmt == FMT_INT8) &&
-           args->arg / 8 <= NUM_CEIL;
+           args->arg / VEC_ARG_RULE <= NUM_CEIL;
 }
 
 void vec_reset(vec *s) {
@@ -126,7 +126,8 @@ static row_t code_row(const uint8_t codes[NUM_BLOCK], uint8_t fmt) {
 // The quantiser's cycle: codes and scales to the queue, `done` (or NULL) into the block.
 static void quantise(vec *s, const vec_stage *done, vec_events *ev) {
     mx_quantize_out codes;
-    mx_quantize_in block = {.valid = done && done->way.last, .fmt = s->arg % 8, .rule = s->arg / 8};
+    mx_quantize_in block = {
+        .valid = done && done->way.last, .fmt = s->arg % VEC_ARG_RULE, .rule = s->arg / VEC_ARG_RULE};
     mx_quantize_peek(&s->quantize, &codes);
     if (s->scale_push) {
         push(s, s->scale_addr, s->scales);
@@ -135,7 +136,7 @@ static void quantise(vec *s, const vec_stage *done, vec_events *ev) {
     s->scale_push = false;
     if (codes.valid) {
         const vec_way *way = &s->block[1];
-        push(s, way->addr, code_row(codes.codes, s->arg % 8));
+        push(s, way->addr, code_row(codes.codes, s->arg % VEC_ARG_RULE));
         s->scales.w[way->byte / 8] |= (uint64_t)codes.scale << way->byte % 8 * 8;
         s->scale_push = way->scale_due;
         s->scale_addr = way->scale_addr;

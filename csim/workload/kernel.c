@@ -7,8 +7,6 @@
 #include "numerics/num.h"
 #include "workload/kernel_build.h"
 
-enum { C_ROWS = CFG_COLS / 8 };
-
 // ---- contents of the HBM
 row_t *build_rows(kernel_builder *b, int port, uint32_t count, uint32_t *row) {
     kernel_rows *r = &b->k->hbm[port];

@@ -5,7 +5,6 @@
 
 #include "workload/kernel_build.h"
 
-enum { C_ROWS = CFG_COLS / 8 };
 // Semaphores of a tile; who signals -> who waits.
 enum {
     S_A_LOADED,  // move -> send: a piece of the activations is here
@@ -54,15 +53,7 @@ static void signal_to(emitter *e, engine_id engine, uint8_t sem) {
 }
 
 static void move_rows(emitter *e, op_id op, int tile, uint32_t hbm_row, uint32_t sram, uint32_t rows) {
-    int port = plan_port(tile);
-    uint8_t y = (uint8_t)(port % CFG_TILES_Y);
-    instr_t i = {.op = op, .engine = ENG_MOVE, .rows = (uint16_t)rows, .hbm_addr = hbm_row, .rect.y0 = y};
-    i.to = port < CFG_TILES_Y ? TO_WEST : TO_EAST;
-    if (op == OP_LOAD)
-        i.addr_c = (uint16_t)sram;
-    else
-        i.addr_a = (uint16_t)sram;
-    add(e, i);
+    add(e, plan_hbm_access(op, plan_port(tile), hbm_row, sram, rows));
 }
 
 // ---- activations: loaded by one tile in pieces, each sent to all while the next one loads

@@ -4,7 +4,7 @@
 
 #include "numerics/num.h"
 
-enum { ONE_E8M0 = 127, ONE_BF16 = 0x3F80, C_ROWS = CFG_COLS / 8 };
+enum { ONE_E8M0 = 127, ONE_BF16 = 0x3F80 };
 
 // Bit `at` of a row on: `width` bits, which hold zero before.
 static inline void put(row_t *r, uint32_t at, int width, uint64_t code) {

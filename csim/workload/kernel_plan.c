@@ -6,7 +6,7 @@
 
 #include "numerics/num.h"
 
-enum { BANK = CFG_BANK_ROWS, SIDE = (CFG_TILES_X + 1) / 2, C_ROWS = CFG_COLS / 8, MAX_SIZE = 1 << 24 };
+enum { BANK = CFG_BANK_ROWS, SIDE = (CFG_TILES_X + 1) / 2, MAX_SIZE = 1 << 24 };
 _Static_assert(CFG_BANKS >= 5, "activations, two weight buffers, results and scales have banks of their own");
 enum { SPARE_BANKS = CFG_BANKS - 2, MAX_A_BANKS = SPARE_BANKS - 2 };
 
@@ -68,6 +68,17 @@ rect_t plan_audience(const kernel_plan *p, int tile) {
 int plan_port(int tile) {
     int x = tile % CFG_TILES_X, y = tile / CFG_TILES_X;
     return x < SIDE ? y : CFG_TILES_Y + y;
+}
+
+instr_t plan_hbm_access(op_id op, int port, uint32_t hbm_row, uint32_t sram, uint32_t rows) {
+    uint8_t y = (uint8_t)(port % CFG_TILES_Y);
+    instr_t i = {.op = (uint8_t)op, .engine = ENG_MOVE, .rows = (uint16_t)rows, .hbm_addr = hbm_row, .rect.y0 = y};
+    i.to = port < CFG_TILES_Y ? TO_WEST : TO_EAST;
+    if (op == OP_LOAD)
+        i.addr_c = (uint16_t)sram;
+    else
+        i.addr_a = (uint16_t)sram;
+    return i;
 }
 
 // ---- the cut

@@ -3,7 +3,8 @@
 #define WORKLOAD_KERNEL_PLAN_H
 #include "workload/kernel.h"
 
-enum { BLOCK = 32, SRAM_ROWS = CFG_BANKS * CFG_BANK_ROWS };
+// C_ROWS: rows of a column tile of results for one activation row.
+enum { BLOCK = 32, SRAM_ROWS = CFG_BANKS * CFG_BANK_ROWS, C_ROWS = CFG_COLS / 8 };
 
 // SRAM of every tile: activations from row 0 on, two weight buffers, a bank of results, a bank of scales at the end.
 // Loops, outermost first: groups of rows (m_group of M), groups of column tiles (n_group of a tile's), phases of k
@@ -29,6 +30,10 @@ typedef struct {
 static inline uint32_t ceil_div(uint32_t a, uint32_t b) {
     return a / b + (a % b != 0);
 }
+// Rows of `n` columns of results for one activation row.
+static inline uint32_t result_rows(uint32_t n) {
+    return ceil_div(n, CFG_COLS) * C_ROWS;
+}
 static inline uint32_t min_u32(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
@@ -53,6 +58,8 @@ node_t plan_source(const kernel_plan *p, int tile);
 rect_t plan_audience(const kernel_plan *p, int tile);
 // Nearest HBM port.
 int plan_port(int tile);
+// OP_LOAD or OP_STORE between SRAM and HBM rows of a port.
+instr_t plan_hbm_access(op_id op, int port, uint32_t hbm_row, uint32_t sram, uint32_t rows);
 
 bool plan_make(const gemm_spec *spec, bool has_init, kernel_plan *p, char error[KERNEL_ERROR]);
 #endif

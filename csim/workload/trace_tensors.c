@@ -40,10 +40,7 @@ static bool make_tensor(trace_values values, fmt_id fmt, random_t r, uint32_t ro
         random_t values_r = random_of(r, 1);
         for (uint32_t i = 0; i < rows; i++) {
             fill_row(values, &values_r, k, gain, x);
-            for (uint32_t b = 0; b < kb; b++) {
-                uint32_t at = b * BLOCK, count = k - at < BLOCK ? k - at : BLOCK;
-                scales[(size_t)i * kb + b] = num_block_quantize(fmt, x + at, count, codes + (size_t)i * k + at);
-            }
+            num_block_quantize_row(fmt, x, k, codes + (size_t)i * k, scales + (size_t)i * kb);
         }
     }
     bool ok = gain && x;

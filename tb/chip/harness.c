@@ -129,9 +129,10 @@ static harness_verdict go_on(side *sides[2], bool *goes_on, harness_result *resu
     const harness_job *job = first->job;
     *goes_on = false;
     if (sides[0] && sides[1]) compare_results(sides[0], sides[1], result);
-    copy_results(first);
     if (result->mismatches) return HARNESS_MISMATCH;
-    const harness_program *next = job->more ? job->more(job->context, first->end) : NULL;
+    if (!job->more) return HARNESS_OK;
+    copy_results(first);
+    const harness_program *next = job->more(job->context, first->end);
     if (!next) return HARNESS_OK;
     if (!check_program(next, first->program + 1, result)) return HARNESS_BAD_JOB;
     for (int i = 0; i < 2; i++)

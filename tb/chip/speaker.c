@@ -14,7 +14,7 @@ typedef struct {
     size_t num_results;
     row_t *rows[CHIP_TILES];
     float *logits; // [vocabulary]
-    bool failed, checked;
+    char why[PROGRAM_ERROR + 32]; // what stopped the host, "" for nothing
 } speaker;
 
 // The program in s->text for the harness; it must pass the checker, which is asked for the first and the last position
@@ -28,7 +28,7 @@ static bool show_program(speaker *s, uint64_t *count) {
     bool due = s->out->steps % 32 < 2;
     char error[PROGRAM_ERROR];
     if (!due || program_check(&s->text, "program", error)) return true;
-    snprintf(s->out->run.text, sizeof s->out->run.text, "step %u: %s", s->out->steps, error);
+    snprintf(s->why, sizeof s->why, "step %u: %s", s->out->steps, error);
     return false;
 }
 
@@ -48,11 +48,11 @@ static const harness_program *more(void *context, uint64_t cycles) {
     if (!s->options->step(s->options->context, s->out->steps ? s->logits : NULL, &step)) return NULL;
     program_free(&s->text);
     program_init(&s->text);
-    s->failed = !compiled_token(s->c, step.token, step.position, &s->text);
-    if (s->failed) snprintf(s->out->run.text, sizeof s->out->run.text, "no memory for a program");
-    s->failed = s->failed || !show_program(s, &s->out->token_instrs);
+    bool made = compiled_token(s->c, step.token, step.position, &s->text);
+    if (!made) snprintf(s->why, sizeof s->why, "no memory for a program");
+    made = made && show_program(s, &s->out->token_instrs);
     s->out->steps++;
-    return s->failed ? NULL : &s->now;
+    return made ? &s->now : NULL;
 }
 
 static bool prepare(speaker *s, uint32_t vocabulary) {
@@ -82,19 +82,13 @@ harness_verdict speaker_run(const compiled *c, uint32_t vocabulary, const speake
     program_init(&s->text);
     if (prepare(s, vocabulary)) {
         harness_job job = {&s->now, 1, s->images, CHIP_PORTS, s->results, s->num_results, more, s};
-        char text[sizeof out->run.text];
-        harness_result *run = malloc(sizeof *run); // the text of a failure here must outlive the run
-        if (run) harness_run(&job, &options->chip, run);
-        memcpy(text, out->run.text, sizeof text);
-        if (run) out->run = *run;
-        if (s->failed) {
-            out->run.verdict = HARNESS_BAD_JOB;
-            memcpy(out->run.text, text, sizeof text);
-        }
-        if (!run) out->run.verdict = HARNESS_NO_MEMORY;
-        free(run);
+        harness_run(&job, &options->chip, &out->run);
     } else {
-        out->run.verdict = out->run.text[0] ? HARNESS_BAD_JOB : HARNESS_NO_MEMORY;
+        out->run.verdict = HARNESS_NO_MEMORY;
+    }
+    if (s->why[0]) {
+        out->run.verdict = HARNESS_BAD_JOB;
+        snprintf(out->run.text, sizeof out->run.text, "%s", s->why);
     }
     program_free(&s->text);
     for (int t = 0; t < CHIP_TILES; t++) free(s->rows[t]);

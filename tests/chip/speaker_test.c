@@ -109,21 +109,24 @@ static void make(checkpoint *k, const shape *s) {
     ck_write(k, "model.safetensors", 0);
 }
 
+// Random tokens through a made model, which is removed; fills in the listener's sums.
+static void hear(checkpoint *k, const compiler_options *o, uint32_t vocabulary, harness_backend backend, uint32_t count,
+                 listener *l) {
+    uint32_t ids[128];
+    for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)rng_below(&k->rng, vocabulary);
+    speaker_result *r = listen(k->dir, o, backend, ids, count, l);
+    cr_assert_eq(r->run.mismatches, 0);
+    if (backend == HARNESS_BOTH) cr_assert_gt(r->run.rows_compared, count * vocabulary / 8);
+    free(r);
+    ck_end(k);
+}
+
 // Relative L2 error of all logits over `count` positions.
 static double off(const shape *s, fmt_id weights, fmt_id activations, harness_backend backend, uint32_t count) {
     checkpoint k;
     listener l;
-    uint32_t ids[128];
     make(&k, s);
-    for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)rng_below(&k.rng, s->vocabulary);
-    compiler_options o = {weights, activations, 128};
-    speaker_result *r = listen(k.dir, &o, backend, ids, count, &l);
-    if (backend == HARNESS_BOTH) {
-        cr_assert_eq(r->run.mismatches, 0);
-        cr_assert_gt(r->run.rows_compared, count * s->vocabulary / 8);
-    }
-    free(r);
-    ck_end(&k);
+    hear(&k, &(compiler_options){weights, activations, 128}, s->vocabulary, backend, count, &l);
     return sqrt(l.off / l.all);
 }
 
@@ -225,14 +228,8 @@ static void make_experts(checkpoint *k, unsigned experts, unsigned top_k, unsign
 static double off_experts(unsigned experts, unsigned top_k, unsigned window, harness_backend backend, uint32_t count) {
     checkpoint k;
     listener l;
-    uint32_t ids[128];
     make_experts(&k, experts, top_k, window);
-    for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)rng_below(&k.rng, 50);
-    compiler_options o = {FMT_BF16, FMT_BF16, 128};
-    speaker_result *r = listen(k.dir, &o, backend, ids, count, &l);
-    cr_assert_eq(r->run.mismatches, 0);
-    free(r);
-    ck_end(&k);
+    hear(&k, &(compiler_options){FMT_BF16, FMT_BF16, 128}, 50, backend, count, &l);
     return median(&l);
 }
 
@@ -301,14 +298,8 @@ static void make_latent(checkpoint *k, const latent_shape *s) {
 static double off_latent(const latent_shape *s, harness_backend backend, uint32_t count) {
     checkpoint k;
     listener l;
-    uint32_t ids[128];
     make_latent(&k, s);
-    for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)rng_below(&k.rng, 50);
-    compiler_options o = {FMT_BF16, FMT_BF16, 128};
-    speaker_result *r = listen(k.dir, &o, backend, ids, count, &l);
-    cr_assert_eq(r->run.mismatches, 0);
-    free(r);
-    ck_end(&k);
+    hear(&k, &(compiler_options){FMT_BF16, FMT_BF16, 128}, 50, backend, count, &l);
     return median(&l);
 }
 
